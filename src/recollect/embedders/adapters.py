@@ -126,7 +126,6 @@ def _answer(embed: Embed, texts: Sequence[str], name: str) -> list[Vector]:
 
 
 def _unit(vector: Vector, identity: str) -> Vector:
-    """Return *vector* scaled to length 1."""
     length = float(np.linalg.norm(vector))
     if not np.isfinite(length) or length == 0:
         about = f"the embedder {identity} gave a vector of length {length}"

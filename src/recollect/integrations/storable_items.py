@@ -92,7 +92,6 @@ def _storable_scalar(value: object) -> object:
 
 
 def _forms_of(item: Json, form: ItemForm) -> Iterator[Json]:
-    """Yield an item with less and less of it."""
     yield item
     plain = storable_json(item, depth=2)  # level 1 is the metadata
     yield plain

@@ -148,7 +148,6 @@ def read_failure(error: BaseException, identity: str, secrets: Iterable[str] = (
 
 
 def _words_of(error: BaseException) -> str:
-    """Return the classes and texts of an error and its causes, each once."""
     causes = [each for each in _chain(error) if each is error or not _repeats_status(each)]
     return " <- ".join(dict.fromkeys(f"{type(each).__name__}: {each}" for each in causes))
 

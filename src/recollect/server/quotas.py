@@ -133,7 +133,6 @@ class _Charge:
         self._costs, self._tenants = {}, {}
 
     def release(self) -> None:
-        """Cancel the reservation."""
         for tenant, more in self._tenants.items():
             self._book.release(self._day, tenant, more)
         self._costs, self._tenants = {}, {}

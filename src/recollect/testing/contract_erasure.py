@@ -41,7 +41,6 @@ from recollect.testing.frozen_clock import FrozenClock
 
 
 def _uids(left: JsonObject) -> set[str]:
-    """Return the uids in *left*."""
     found = left["uids"]
     assert isinstance(found, list | tuple)
     return {str(each) for each in found}

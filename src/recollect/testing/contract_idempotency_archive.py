@@ -168,7 +168,6 @@ class IdempotencyArchiveContract(Contract):
 
 
 def _wrote(record: JsonObject) -> list[object]:
-    """Return the names of the entries that a request wrote."""
     wrote = record["wrote"]
     assert isinstance(wrote, list)
     return wrote

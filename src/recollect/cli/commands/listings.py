@@ -81,12 +81,10 @@ async def _threads(target: Target, limit: int, *, below: bool) -> None:
 
 
 def _thread_record(thread: Thread, newest: Message | None, now: datetime) -> dict[str, Json]:
-    """Return a thread with the time of its newest message."""
     return {**thread_to_json(thread, now), "newest": time_to_json(newest.time if newest else None)}
 
 
 def _formation(thread: Thread) -> str:
-    """Return the formation progress of a thread."""
     if thread.state == "paused":
         return "paused"
     if not thread.pending:

@@ -227,7 +227,6 @@ class RecollectContextProvider(ContextProvider):
 def _histories_of(
     agent: SupportsAgentRun, memory: AnyRecollect
 ) -> Iterator[RecollectHistoryProvider]:
-    """Yield the providers of *agent* that store its sessions in *memory*."""
     for each in getattr(agent, "context_providers", ()):
         if isinstance(each, RecollectHistoryProvider) and each.place[0] is memory:
             yield each

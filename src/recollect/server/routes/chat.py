@@ -93,7 +93,6 @@ async def _turn(
 async def _repeat_answer(
     reach: Reach, bot: Chatbot, said: Message, kept: Message
 ) -> AsyncGenerator[Event, None]:
-    """Yield the events of an answer that was stored before."""
     yield Event(name="token", content={"text": kept.text})
     yield Event(name="done", content=await _done(reach, said, kept, await bot.known(said), None))
 

@@ -148,7 +148,6 @@ class Store(
         return None
 
     def _inner(self) -> Store:
-        """Return the store that holds the rows."""
         return self
 
 

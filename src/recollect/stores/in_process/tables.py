@@ -138,6 +138,5 @@ def _drop_old(keys: dict[str, IdempotencyRow], before: int) -> None:
 
 
 def _link(table: ScopeTable, row: MemoryRow | RevisionRow) -> None:
-    """Index a version of a memory by the messages in its evidence."""
     for source in evidence_links(row.evidence):
         table.resting.setdefault(source, set()).add(row.uid)

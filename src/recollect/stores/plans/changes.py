@@ -164,7 +164,6 @@ def _blocks(rows: Rows, scope_id: int, embedder: str | None) -> FeedBlocks | Non
 
 
 def _terms_of(row: MessageRow | MemoryRow) -> bytes:
-    """Return the terms of a row from the current analyser."""
     if is_current(row.terms):
         return row.terms
     if isinstance(row, MessageRow):

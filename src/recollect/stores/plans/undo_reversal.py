@@ -211,7 +211,6 @@ class _Undoing:
         return self._memories.get((type_, key)) or self._rows.memory(self._scope.id, type_, key)
 
     def effect(self) -> Effect:
-        """Return the combined effect of the whole undo."""
         self._check_unused()
         scope, old = compacted(self._scope) if self._removed else (self._scope, [])
         gone = [

@@ -280,7 +280,6 @@ def _wrong_text(
 def _wrong_links(
     connection: apsw.Connection, rows: SQLiteRows, scope: ScopeRow, memories: Iterable[MemoryRow]
 ) -> Iterator[str]:
-    """Yield evidence that is not linked, and links without evidence."""
     named = {
         (*link, memory.uid)
         for memory in memories

@@ -57,5 +57,4 @@ def vector_blocks(read: ReadOne, scope_id: int, embedder: str) -> list[VectorBlo
 
 
 def _last(numbers: str) -> int:
-    """Return the last of numbers joined by commas."""
     return int(numbers.rpartition(",")[2])

@@ -48,7 +48,6 @@ class _Reader:
 
     @classmethod
     def on(cls, location: SqliteLocation) -> _Reader:
-        """Open a reader for the file at *location*."""
         return cls(connect(location, for_reading=True), next(_NUMBERS))
 
 

@@ -67,7 +67,6 @@ _VALUE: Final = [each.name for each in fields(MemoryRow)].index("value")
 
 
 def _blob(value: object) -> bytes:
-    """Return *value* if it is bytes."""
     # Not `bytes(value)`: of a number in a damaged row it would make as many zeros.
     if not isinstance(value, bytes):
         raise DamagedRowError(f"a column holds {type(value).__name__} where bytes were written")
