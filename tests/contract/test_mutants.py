@@ -16,8 +16,7 @@ from recollect.side_records import PutSideRecord
 from recollect.stores.change_feed import ReadMoment
 from recollect.stores.digests import keyed_digest
 from recollect.stores.in_process.rows import ScopeTable
-from recollect.stores.in_process.store import InProcessStore
-from recollect.stores.in_process.tables import Tables
+from recollect.stores.in_process.store import InProcessStore, Tables
 from recollect.stores.plans import changes as feed
 from recollect.stores.plans import embedding_backlog as embedding
 from recollect.stores.plans import erasure as erase
@@ -200,7 +199,7 @@ STALE = LeaseContract.test_one_claim_holds_a_scope
 ANEW = LeaseContract.test_what_is_erased_is_not_formed
 MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, object]]] = {
     "scopes are joined strings": (
-        "in_process.tables.Tables.scopes_below", joined,
+        "in_process.store.Tables.scopes_below", joined,
         TargetContract.test_scopes_below_are_erased, {},
     ),
     "ids are folded": (
@@ -239,11 +238,11 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
         EraseContract.test_a_memory_is_erased_with_what_was_rejected_of_it, {},
     ),
     "who cites a message is not known": (
-        "in_process.tables.Tables.citations", lambda *_: (),
+        "in_process.store.Tables.citations", lambda *_: (),
         EvidenceContract.test_messages_of_which_nothing_holds_are_told, {},
     ),
     "evidence in removed messages is forgotten": (
-        "in_process.tables.Tables.evidence_in", lambda *_: (),
+        "in_process.store.Tables.evidence_in", lambda *_: (),
         EvidenceContract.test_the_removed_can_be_erased,
         {"target": EraseThread(thread="talk")},
     ),
@@ -256,7 +255,7 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
         FindingContract.test_a_finding_is_archived_and_restored, {},
     ),
     "a finding outlives the talk it was made in": (
-        "in_process.tables.Tables.evidence_in", lambda *_: (),
+        "in_process.store.Tables.evidence_in", lambda *_: (),
         FindingContract.test_a_finding_goes_with_its_talk,
         {"target": EraseThread(thread="talk"), "is_talk": True},
     ),
@@ -272,7 +271,7 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
         for path in ("../a", "/etc/passwd", "C:/a", "a\u202eb")
     },
     "removals are not fed": (
-        "in_process.tables.Tables.removed", lambda *_: (),
+        "in_process.store.Tables.removed", lambda *_: (),
         FeedContract.test_removals_come_until_seen, {},
     ),
     "any request is repeated under a key": (
@@ -328,7 +327,7 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
         ResetContract.test_a_reader_far_behind_starts_over, {},
     ),
     "messages are stored twice": (
-        "in_process.tables.Tables.messages_by_id", lambda *_: (),
+        "in_process.store.Tables.messages_by_id", lambda *_: (),
         AppendContract.test_the_same_message_is_stored_once, {},
     ),
     "positions are reused": (
@@ -374,7 +373,7 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
         BacklogContract.test_waiting_messages_are_counted, {},
     ),
     "all moments are one": (
-        "in_process.tables.Tables.moment", ReadMoment(0, 0),
+        "in_process.store.Tables.moment", ReadMoment(0, 0),
         SnapshotContract.test_a_moment_lasts_until_a_write, {},
     ),
     "what was said later is told of then": (
@@ -395,11 +394,11 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
         SnapshotContract.test_summaries_are_those_of_the_feed, {},
     ),
     "an erased thread leaves what goes with it": (
-        "in_process.tables.Tables.side_records", lambda *_: iter(()),
+        "in_process.store.Tables.side_records", lambda *_: iter(()),
         SideRecordUpkeepContract.test_a_thread_takes_its_own_along, {},
     ),
     "an erased thread takes what goes with others": (
-        "in_process.tables.Tables.side_records", sides_of_any_thread,
+        "in_process.store.Tables.side_records", sides_of_any_thread,
         SideRecordUpkeepContract.test_a_thread_takes_its_own_along, {},
     ),
     "any version of a side record is replaced": (
@@ -445,11 +444,11 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
         DerivedContract.test_what_was_to_end_ends_when_it_comes_back, {"is_rewritten": False},
     ),
     "a removed entry leaves its vectors": (
-        "in_process.tables.Tables._remove_entry", keeping_vectors,
+        "in_process.store.Tables._remove_entry", keeping_vectors,
         RowRemovalContract.test_a_removed_entry_leaves_no_vector, {"kind": "memory"},
     ),
     "expired keys stay": (
-        "in_process.tables._drop_old", lambda *_: None,
+        "in_process.store._drop_old", lambda *_: None,
         RowRemovalContract.test_expired_keys_are_dropped, {},
     ),
     "what a dropped version cited is cited": (

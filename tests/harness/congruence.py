@@ -27,7 +27,7 @@ from recollect.records import (
 )
 from recollect.stores.change_feed import Cursor, Feed
 from recollect.stores.contract.base import Store
-from recollect.stores.in_process.tables import Tables
+from recollect.stores.in_process.store import Tables
 from recollect.stores.locator import open_store
 from recollect.stores.plans.due_times import Debounce
 from recollect.stores.plans.embedding_backlog import Unembedded

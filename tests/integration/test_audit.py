@@ -15,8 +15,7 @@ from click.testing import CliRunner, Result
 import recollect
 from recollect.cli import main
 from recollect.errors import StoreClosedError
-from recollect.stores.in_process.store import InProcessStore
-from recollect.stores.in_process.tables import Tables
+from recollect.stores.in_process.store import InProcessStore, Tables
 from recollect.stores.plans import audit
 from recollect.stores.plans.audit import AuditVerdict
 from recollect.stores.plans.erase_targets import EraseScope

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.records import Evidence, FormationStatus, PutMemory, Scope
-from recollect.stores.in_process.store import InProcessStore
-from recollect.stores.in_process.tables import Tables
+from recollect.stores.in_process.store import InProcessStore, Tables
 from recollect.stores.plans.erase_targets import EraseMessages
 from recollect.stores.rows import (
     FormationRow,

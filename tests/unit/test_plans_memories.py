@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from recollect.errors import UsageError, VersionConflictError
 from recollect.records import Evidence, PutMemory
-from recollect.stores.in_process.tables import Tables
+from recollect.stores.in_process.store import Tables
 from recollect.stores.plans.changes import read_past
 from recollect.stores.plans.evidence import decode_evidence, encode_evidence, evidence_messages
 from recollect.stores.plans.memories import check_version, is_expired, is_valid

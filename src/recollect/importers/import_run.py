@@ -15,7 +15,6 @@ from anyio import to_thread
 
 from recollect.errors import ConflictError, UsageError
 from recollect.importers.awaited_import import awaited_import
-from recollect.importers.existing_memories import describe, is_different, with_scope
 from recollect.importers.file_forms import read_rows
 from recollect.importers.import_entries import (
     Archived,
@@ -24,6 +23,9 @@ from recollect.importers.import_entries import (
     Incoming,
     Refused,
     Row,
+    describe,
+    is_different,
+    with_scope,
 )
 from recollect.importers.input_files import InputFile
 from recollect.lifecycle.record_import import RecordImport, RecordImportCounts

@@ -18,8 +18,7 @@ from recollect.memory.pagination import PAGE_ROWS, each_memory, each_thread, sco
 from recollect.records import Json, JsonObject, Memory, Message, Revision, Thread
 from recollect.text.scope_paths import written_scope
 from recollect.wire.elements import time_to_json
-from recollect.wire.messages import message_to_json
-from recollect.wire.threads import thread_to_json
+from recollect.wire.threads import message_to_json, thread_to_json
 
 _THREADS_EXAMPLE: Final = """
 \b

@@ -9,7 +9,7 @@ from llama_index.core.memory import BaseMemoryBlock
 from pydantic import PrivateAttr
 
 from recollect.errors import UsageError
-from recollect.integrations.llama_index.chat_messages import FORM, SESSION, STORED_THREAD, items_of
+from recollect.integrations.llama_index.chat_store import FORM, SESSION, STORED_THREAD, items_of
 from recollect.integrations.thread_items import ThreadItems, check_budget
 from recollect.records import Scope, ScopeLike
 from recollect.stores.validation import check_scope

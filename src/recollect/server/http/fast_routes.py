@@ -14,8 +14,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from recollect.errors import RecollectError, StaleReadError
 from recollect.server.authorization import Permission, granted
 from recollect.server.http.authentication import STAMP, verify_cached_key
-from recollect.server.http.path_names import has_written_slash
 from recollect.server.http.problems import problem_of
+from recollect.server.http.query_params import has_written_slash
 from recollect.server.http.request_bodies import DOCUMENT
 from recollect.server.http.scope_access import IDEMPOTENCY_KEY_CHARACTERS_MAX, Reach
 from recollect.server.routes.changes import LAST_EVENT_ID_CHARACTERS_MAX, changes

@@ -22,9 +22,8 @@ from recollect.server.http.type_registry import settings_of
 from recollect.server.routes.recall import note
 from recollect.server.schemas.requests import ChatRequest
 from recollect.text.token_estimate import estimated_tokens
-from recollect.wire.messages import message_to_json
 from recollect.wire.recalls import recalled_to_json
-from recollect.wire.threads import seconds_until
+from recollect.wire.threads import message_to_json, seconds_until
 
 if TYPE_CHECKING:
     from recollect.chat import Chatbot
