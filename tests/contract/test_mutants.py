@@ -42,6 +42,7 @@ from recollect.stores.rows import (
 from recollect.stores.unit_of_work import Effect, PlannedWrite, Rows
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.contract_backlog import BacklogContract
+from recollect.testing.contract_base import TALK
 from recollect.testing.contract_changes import FeedContract, ResetContract
 from recollect.testing.contract_erase_targets import TargetContract
 from recollect.testing.contract_erasure import EraseContract
@@ -52,17 +53,22 @@ from recollect.testing.contract_memories import MemoryContract
 from recollect.testing.contract_messages import AppendContract
 from recollect.testing.contract_pages import ListingContract
 from recollect.testing.contract_rows import RowRemovalContract
-from recollect.testing.contract_samples import TALK
 from recollect.testing.contract_side_records import SideRecordContract
 from recollect.testing.contract_snapshot import SnapshotContract
-from recollect.testing.contract_threads import EditContract, ThreadContract
+from recollect.testing.contract_threads import ThreadContract
 from recollect.testing.contract_vectors import VectorContract
+from tests.harness.plan_contracts.changes import ResetPlanContract
 from tests.harness.plan_contracts.derivations import DerivedContract
+from tests.harness.plan_contracts.erasure import ErasePlanContract
 from tests.harness.plan_contracts.evidence import M1, EvidenceContract
 from tests.harness.plan_contracts.findings import OWN, FindingContract
+from tests.harness.plan_contracts.keys import IdempotencyPlanContract
+from tests.harness.plan_contracts.leases import LeasePlanContract
 from tests.harness.plan_contracts.retries import RetryContract
 from tests.harness.plan_contracts.said_times import JULY, SaidTimeContract
+from tests.harness.plan_contracts.side_records import SideRecordPlanContract
 from tests.harness.plan_contracts.side_upkeep import SideRecordUpkeepContract
+from tests.harness.plan_contracts.threads import EditPlanContract
 
 plan_erase, remove_entry = erase.plan_erase, Tables._remove_entry
 plan_embedded, removed = embedding.plan_embedded, thread_edits._removed
@@ -196,7 +202,7 @@ def folded(text: object, _what: str) -> str:
 
 
 STALE = LeaseContract.test_one_claim_holds_a_scope
-ANEW = LeaseContract.test_what_is_erased_is_not_formed
+ANEW = LeasePlanContract.test_what_is_erased_is_not_formed
 MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, object]]] = {
     "scopes are joined strings": (
         "in_process.store.Tables.scopes_below", joined,
@@ -208,19 +214,19 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
     "no fence is checked": ("plans.formation.check_lease", any_fence, STALE, {}),
     "an erase leaves the names of rejected fields": (
         "plans.erasure.lost_places", lambda *_: set(),
-        EraseContract.test_the_name_of_a_rejected_field_goes_with_it, {},
+        ErasePlanContract.test_the_name_of_a_rejected_field_goes_with_it, {},
     ),
     "an erase leaves a field of a corrected statement": (
         "plans.memory_writes.is_statement", lambda *_: False,
-        EraseContract.test_a_correction_of_a_statement_goes_as_one, {"key": "home", "left": []},
+        ErasePlanContract.test_a_correction_of_a_statement_goes_as_one, {"key": "home", "left": []},
     ),
     "an erase leaves the doubts that other words refute": (
         "plans.erasure.cause_after", lambda row, *_: row.cause,
-        EraseContract.test_doubts_go_with_what_they_may_quote, {},
+        ErasePlanContract.test_doubts_go_with_what_they_may_quote, {},
     ),
     "an erase leaves what a second reader quoted": (
         "plans.erasure._unquoted", lambda *_: [],
-        EraseContract.test_an_erase_takes_what_a_second_reader_quoted, {},
+        ErasePlanContract.test_an_erase_takes_what_a_second_reader_quoted, {},
     ),
     "an erase leaves the epoch": ("contract.erasure.plan_erase", same_epoch, ANEW, {"target": M1}),
     "an erase resets nobody": (
@@ -235,7 +241,7 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
     ),
     "what was rejected of a memory is not followed": (
         "plans.doomed_rows._refusals_of", lambda *_: (),
-        EraseContract.test_a_memory_is_erased_with_what_was_rejected_of_it, {},
+        ErasePlanContract.test_a_memory_is_erased_with_what_was_rejected_of_it, {},
     ),
     "who cites a message is not known": (
         "in_process.store.Tables.citations", lambda *_: (),
@@ -280,12 +286,12 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
     ),
     "what is derived is another request": (
         "contract.threads.request_beside", lambda *given: [repr(each) for each in given if each],
-        IdempotencyContract.test_what_is_derived_is_no_other_request,
+        IdempotencyPlanContract.test_what_is_derived_is_no_other_request,
         {"settings": {"assistant": "a", "types": []}, "writes": []},
     ),
     "keys are good for ever": (
         "plans.idempotency.is_old", lambda *_: False,
-        IdempotencyContract.test_a_key_is_good_for_a_week, {},
+        IdempotencyPlanContract.test_a_key_is_good_for_a_week, {},
     ),
     "an erase forgets keys": (
         "contract.erasure.plan_erase",
@@ -320,7 +326,7 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
     "what is to be followed is dropped": (
         "plans.thread_edits.compacted",
         lambda scope: (replace(scope, compacted=scope.seq - 3), [(scope.id, scope.seq - 1)]),
-        ResetContract.test_a_reader_not_far_behind_goes_on, {},
+        ResetPlanContract.test_a_reader_not_far_behind_goes_on, {},
     ),
     "who missed what was dropped goes on": (
         "plans.memory_writes.compacted", lambda scope: (scope, [(scope.id, scope.seq - 3)]),
@@ -333,7 +339,7 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
     "positions are reused": (
         "plans.thread_edits._removed",
         shrinking,
-        EditContract.test_the_last_position_is_not_reused,
+        EditPlanContract.test_the_last_position_is_not_reused,
         {},
     ),
     "versions are not compared": (
@@ -403,7 +409,7 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
     ),
     "any version of a side record is replaced": (
         "plans.side_records._check_version", lambda *_: None,
-        SideRecordContract.test_a_version_of_one_can_be_expected,
+        SideRecordPlanContract.test_a_version_of_one_can_be_expected,
         {"write": PutSideRecord(kind="Setting", key="k", value={}, expected=2)},
     ),
     "what expired is shown": (

@@ -24,7 +24,7 @@ from recollect.stores.sqlite.rows import SQLiteRows
 from recollect.stores.sqlite.store import SQLiteStore
 from recollect.stores.unit_of_work import Effect, Rows
 from recollect.testing import CountingIds, FrozenClock
-from recollect.testing.contract_samples import ADA, TALK, said
+from recollect.testing.contract_base import ADA, TALK, said
 
 NOW = 1_000_000
 

@@ -22,7 +22,8 @@ from recollect.stores.plans.prepared_writes import (
 from recollect.stores.rows import MemoryRow
 from recollect.stores.validation import check_time
 from recollect.testing import NOON, CountingIds
-from recollect.testing.truth_tables import BELIEFS, VALIDITIES, BeliefCase, hour
+from recollect.testing.truth_tables import hour
+from tests.harness.truth_tables import BELIEFS, VALIDITIES, BeliefCase
 
 SCOPE = ("ada",)
 NOW = check_time(NOON, "noon")

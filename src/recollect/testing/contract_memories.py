@@ -7,15 +7,13 @@ from typing import Any
 
 import pytest
 
-from recollect.errors import LimitError, NotFoundError, UsageError, VersionConflictError
+from recollect.errors import NotFoundError, VersionConflictError
 from recollect.records import DeleteMemory, EndMemory, Scope, Write
 from recollect.stores.contract.base import Store
-from recollect.stores.validation import WRITES_MAX
-from recollect.testing.contract_base import Contract
-from recollect.testing.contract_samples import (
+from recollect.testing.contract_base import (
     ADA,
     BOB,
-    contents,
+    Contract,
     fact,
     feed_after,
     feed_from_start,
@@ -82,16 +80,6 @@ class MemoryContract(Contract):
         assert 1 == len(await store.history(ADA, "Fact", "home"))
         assert feed.seq == (await feed_after(store, feed)).seq
 
-    async def test_writes_have_a_limit(self, store: Store) -> None:
-        """writes: At most ``WRITES_MAX``."""
-        writes = [fact(f"f{number}") for number in range(WRITES_MAX + 1)]
-
-        with pytest.raises(LimitError, match="WRITES_MAX"):
-            await store.apply(ADA, writes)
-        await store.apply(ADA, writes[:-1])
-
-        assert WRITES_MAX == len((await store.memories(ADA, limit=WRITES_MAX)).rows)
-
     async def test_many_scopes_are_all_or_nothing(self, store: Store) -> None:
         """Apply the writes of several scopes, all or none, as `apply` does."""
         await keep_facts(store, "Oslo")
@@ -131,17 +119,6 @@ class MemoryContract(Contract):
             others = 2 if scope == ("many", "3") else 0
             assert others + 1 == len((await feed_from_start(store, scope)).entries)
         assert scopes == sorted((await store.scopes(limit=50)).rows, key=lambda each: int(each[1]))
-
-    async def test_writes_to_many_scopes_have_a_limit(self, store: Store) -> None:
-        """writes: The writes of each scope, in order; of all together at most ``WRITES_MAX``."""
-        half = [fact(f"f{number}") for number in range(WRITES_MAX // 2)]
-
-        with pytest.raises(LimitError, match="WRITES_MAX"):
-            await store.apply_each({ADA: half, BOB: [*half, fact("one")]})
-        await store.apply_each({ADA: half, BOB: half})
-
-        assert [] == await keys_in(store, NEW)
-        assert len(half) == len((await store.memories(BOB, limit=WRITES_MAX)).rows)
 
     async def test_the_stored_memories_are_returned(self, store: Store, clock: FrozenClock) -> None:
         """
@@ -183,39 +160,6 @@ class MemoryContract(Contract):
         after = await store.get(ADA, "Fact", "home")
         assert (None if write is GONE else 3) == (after and after.version)
 
-    async def test_none_can_be_expected(self, store: Store) -> None:
-        """A write that saw no memory expects version 0; to delete nothing is no error."""
-        await store.apply(ADA, [replace(GONE, expected=0), GONE])
-        await store.apply(ADA, [fact("home", expected=0)])
-
-        with pytest.raises(VersionConflictError):
-            await store.apply(ADA, [fact("home", expected=0)])
-
-    async def test_only_a_memory_can_be_ended(self, store: Store) -> None:
-        """NotFoundError: A memory to be ended does not exist."""
-        with pytest.raises(NotFoundError, match="home"):
-            await store.apply(ADA, [fact("work"), ENDED])
-
-        assert [] == await keys_in(store)
-
-    async def test_an_end_keeps_the_value(self, store: Store) -> None:
-        """An ended memory keeps its value and stays readable and in the feed."""
-        await keep_facts(store, "Oslo")
-        feed = await feed_from_start(store)
-
-        (ended,) = await store.apply(ADA, [ENDED])
-
-        assert ended is not None
-        assert ({"city": "Oslo"}, NOON, 2) == (ended.value, ended.valid_until, ended.version)
-        assert [ended] == await contents(store, await feed_after(store, feed))
-
-    async def test_an_end_lies_after_the_beginning(self, store: Store) -> None:
-        """A memory cannot end before it begins."""
-        await store.apply(ADA, [replace(fact("home"), valid_from=NOON)])
-
-        with pytest.raises(UsageError, match="before it begins"):
-            await store.apply(ADA, [replace(ENDED, at=NOON - seconds(1))])
-
     async def test_a_deleted_memory_begins_anew(self, store: Store, clock: FrozenClock) -> None:
         """Deleting takes all revisions along; the next memory at the address is a new one."""
         await keep_facts(store, "Oslo", "Rome")
@@ -242,23 +186,6 @@ class MemoryContract(Contract):
         assert await store.get(BOB, "Fact", "home") is None
         clock.advance(1)
         assert await store.get(ADA, "Fact", "home") is None
-
-    async def test_the_expired_is_in_no_answer(self, store: Store, clock: FrozenClock) -> None:
-        """Expired memories are in no read, count as missing, and restart when written."""
-        await store.apply(ADA, [replace(fact("home"), expires_at=clock.now() + seconds(60))])
-        feed = await feed_from_start(store)
-        clock.advance(60)
-
-        assert [None] == await store.get_many(ADA, [("Fact", "home")])
-        assert [] == await keys_in(store)
-        assert () == await store.history(ADA, "Fact", "home")
-        assert [] == await contents(store, feed)
-        with pytest.raises(NotFoundError):
-            await store.apply(ADA, [ENDED])
-        (again,) = await store.apply(ADA, [fact("home", expected=0)])
-        assert again is not None
-        assert (1, clock.now()) == (again.version, again.created_at)
-        assert (feed.entries[0].uid,) == (await feed_after(store, feed)).removed
 
     async def test_memories_are_read_together(self, store: Store) -> None:
         """Return one result per (type, key), in order, all read at one point in time."""

@@ -18,12 +18,12 @@ from recollect.stores.plans.idempotency_archive import TAKEN_OVER
 from recollect.stores.plans.upkeep import KEY_S
 from recollect.stores.rows import NO_SCOPE, MemoryRow, MessageRow, ScopeRow
 from recollect.stores.unit_of_work import Effect, PlannedWrite, Query, Removal, Rows
-from recollect.testing.contract_base import Contract
-from recollect.testing.contract_samples import (
+from recollect.testing.contract_base import (
     ADA,
     BOB,
     EMBEDDER,
     TALK,
+    Contract,
     FoundT,
     claimed,
     existing,

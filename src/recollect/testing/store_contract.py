@@ -18,7 +18,6 @@ from recollect.testing.contract_memories import MemoryContract
 from recollect.testing.contract_messages import AppendContract, MessageContract
 from recollect.testing.contract_pages import ListingContract, NewestContract
 from recollect.testing.contract_receipts import ReceiptContract
-from recollect.testing.contract_redrive import RedriveContract
 from recollect.testing.contract_rows import (
     RowLimitContract,
     RowOrderContract,
@@ -51,7 +50,6 @@ class StoreContract(
     ListeningContract,
     PendingContract,
     ReceiptContract,
-    RedriveContract,
     FeedContract,
     ResetContract,
     SnapshotContract,

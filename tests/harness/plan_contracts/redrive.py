@@ -1,4 +1,4 @@
-"""Contract tests for redriving: messages that were given up, and are formed again."""
+"""Decisions on redriving: messages that were given up, and are formed again."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ from recollect.errors import NotFoundError, UsageError
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.erase_targets import EraseMessages, EraseTarget, EraseThread
 from recollect.stores.plans.formation import Formed
-from recollect.testing.contract_base import Contract
+from recollect.testing.contract_base import ADA, BOB, TALK, Contract, claimed, existing, tell
 from recollect.testing.contract_receipts import dead, due_threads, give_up
-from recollect.testing.contract_samples import ADA, BOB, TALK, claimed, existing, tell
 from recollect.testing.frozen_clock import FrozenClock
 
 
-class RedriveContract(Contract):
+class RedrivePlanContract(Contract):
     """Giving messages up, and redriving them."""
 
     async def test_the_dead_wait_no_more(self, store: Store, clock: FrozenClock) -> None:
