@@ -207,12 +207,7 @@ def _read_recall(scope: Scope) -> ParsedRecall | None:
 
 
 def read_append(scope: Scope, thread: str, document: object) -> ParsedAppend | None:
-    """
-    Return an append to *thread* with the body *document*; ``None`` if its head is not valid.
-
-    Raises:
-        ValidationError: The body is not valid.
-    """
+    """Return an append to *thread* with the body *document*; ``None`` if its head is not valid."""
     segments = _segments(scope["query_string"])
     keys = _values(scope, b"idempotency-key")
     are_good = all(0 < len(each) <= IDEMPOTENCY_KEY_CHARACTERS_MAX for each in keys)

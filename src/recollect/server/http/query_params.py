@@ -30,9 +30,6 @@ async def check_parameters(request: Request) -> None:
     Reject parameters that the route does not declare.
 
     A misspelt ``scope``, ignored, would address the key's own scope.
-
-    Raises:
-        RequestValidationError: A parameter is unknown.
     """
     if not request.query_params:
         return

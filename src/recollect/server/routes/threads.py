@@ -58,12 +58,7 @@ async def thread(reach: Reading, thread: ThreadId) -> JsonAnswer:
 
 
 async def existing_thread(reach: Reach, thread: str) -> Thread:
-    """
-    Return a thread of the requested scope.
-
-    Raises:
-        NotFoundError: The id is unknown.
-    """
+    """Return a thread of the requested scope."""
     found = await reach.memory.thread(reach.scope, thread)
     if found is None:
         msg = f"there is no thread {thread!r} in this scope: GET /v1/threads lists its threads"
