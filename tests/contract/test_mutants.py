@@ -41,14 +41,12 @@ from recollect.stores.rows import (
 )
 from recollect.stores.unit_of_work import Effect, PlannedWrite, Rows
 from recollect.testing import FrozenClock, SeededIds
-from recollect.testing.contract_backlog import BacklogContract
+from recollect.testing.contract_backlog import BacklogContract, LeaseContract
 from recollect.testing.contract_base import TALK
 from recollect.testing.contract_changes import FeedContract, ResetContract
-from recollect.testing.contract_erase_targets import TargetContract
-from recollect.testing.contract_erasure import EraseContract
+from recollect.testing.contract_erasure import EraseContract, TargetContract
 from recollect.testing.contract_ids import IdentityContract
 from recollect.testing.contract_keys import IdempotencyContract
-from recollect.testing.contract_leases import LeaseContract
 from recollect.testing.contract_memories import MemoryContract
 from recollect.testing.contract_messages import AppendContract
 from recollect.testing.contract_pages import ListingContract

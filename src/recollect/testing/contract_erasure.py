@@ -1,21 +1,26 @@
-"""Contract tests for erasing: its preview, the quotations it leaves, and its effects."""
+"""Contract tests for erasing: what each target erases, and what it leaves."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
 from recollect.errors import StoreUnavailableError
+from recollect.records import Scope
 from recollect.stores.checkpoint_threads import CheckpointThreads, thread_id_of
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.erase_targets import (
+    EraseExpired,
     EraseMemory,
     EraseMessages,
     EraseScope,
     EraseSource,
+    EraseTarget,
     EraseThread,
 )
+from recollect.stores.validation import to_datetime
 from recollect.testing.contract_base import (
     ADA,
     BOB,
@@ -23,9 +28,11 @@ from recollect.testing.contract_base import (
     Contract,
     contents,
     counts,
+    existing,
     fact,
     feed_from_start,
     ids_in,
+    keep_facts,
     keys_in,
     names_in,
     resting,
@@ -134,3 +141,118 @@ class EraseContract(Contract):
         await store.acting("operator").erase(ADA, EraseThread(thread=TALK))
 
         assert [CheckpointThreads(ids=(thread_id_of(ADA, TALK),))] * 2 == told
+
+
+class TargetContract(Contract):
+    """Erase targets."""
+
+    async def test_a_thread_is_erased(self, store: Store) -> None:
+        """Erasing a thread removes its messages, and parts of memories that rest on them alone."""
+        await tell(store, "m1", "m2")
+        await tell(store, "m1", thread="other")
+        await store.apply(ADA, [resting("home", "m1", "m2"), resting("work", "m1", thread="other")])
+
+        receipt = await store.erase(ADA, EraseThread(thread=TALK))
+
+        assert (2, 1, 0) == counts(receipt)
+        assert ["other"] == [thread.id for thread in (await store.threads(ADA)).rows]
+        assert ["m1", "work"] == await names_in(store)
+
+    async def test_a_thread_can_begin_anew(self, store: Store) -> None:
+        """A new thread with the name of an erased one has none of its data."""
+        await tell(store, "m1", "m2")
+        await store.erase(ADA, EraseThread(thread=TALK))
+
+        (message,) = await tell(store, "m2")
+
+        thread = existing(await store.thread(ADA, TALK))
+        assert (1, 1, 0) == (thread.last, thread.count, thread.formed)
+        assert (message,) == (await store.messages(ADA, TALK)).rows
+
+    async def test_a_memory_is_erased(self, store: Store) -> None:
+        """Erasing a memory removes all its revisions, and no message."""
+        await tell(store, "m1")
+        await store.apply(ADA, [resting("home", "m1"), fact("home", "Rome"), fact("work")])
+
+        receipt = await store.erase(ADA, EraseMemory(type="Fact", key="home"))
+
+        assert (0, 1, 0) == counts(receipt)
+        assert ["m1", "work"] == await names_in(store)
+        assert () == await store.history(ADA, "Fact", "home")
+
+    async def test_a_source_is_erased(self, store: Store) -> None:
+        """Erasing a source removes its messages everywhere, and memories resting on them alone."""
+        await store.append(ADA, TALK, [said("m1", source="mail"), said("m2", source="chat")])
+        await store.append(ADA, "other", [said("m1", source="mail"), said("m2")])
+        await store.append(BOB, TALK, [said("m1", source="mail")])
+        await store.apply(ADA, [resting("home", "m1"), resting("work", "m2", thread="other")])
+
+        receipt = await store.erase(ADA, EraseSource(source="mail"))
+
+        assert (2, 1, 0) == counts(receipt)
+        assert ["m2"] == await ids_in(store)
+        assert ["m2"] == await ids_in(store, "other")
+        assert ["work"] == await keys_in(store)
+        assert ["m1"] == await ids_in(store, scope=BOB)
+
+    async def test_what_has_expired_is_erased(self, store: Store, clock: FrozenClock) -> None:
+        """Erasing expired memories removes them with their history, and no others."""
+        soon = to_datetime(store.now()) + timedelta(minutes=1)
+        for scope in (ADA, (*ADA, "pets"), BOB):
+            brief = [replace(fact(key), expires_at=soon) for key in ("a", "b")]
+            await store.apply(scope, [*brief, replace(brief[0], type="Note"), fact("lasting")])
+        clock.advance(61)
+
+        some = await store.erase(ADA, EraseExpired(types=["Note"]))
+        rest = await store.erase(ADA, EraseExpired(below=True))
+
+        assert ((0, 1, 0), (0, 5, 0)) == (counts(some), counts(rest))
+        assert [0, 0, 3] == [
+            (await store.erase(scope, EraseExpired())).memories
+            for scope in (ADA, (*ADA, "pets"), BOB)
+        ]
+        assert ["lasting"] == await keys_in(store)
+        assert () == await store.history(ADA, "Fact", "a")
+
+    async def test_a_scope_is_erased(self, store: Store) -> None:
+        """Erasing a scope removes everything in it, and nothing above, below or next to it."""
+        others: list[Scope] = [ADA[:-1], (*ADA, "pets"), BOB, (*ADA[:-1], "ada2"), ("ada",)]
+        for scope in others:
+            await store.append(scope, TALK, [said("m1")])
+        await tell(store, "m1", "m2")
+        await keep_facts(store, "Oslo", "Rome")
+
+        receipt = await store.erase(ADA, EraseScope())
+
+        assert (2, 1, 0) == counts(receipt)
+        assert tuple(sorted(others)) == (await store.scopes()).rows
+
+    async def test_scopes_below_are_erased(self, store: Store) -> None:
+        """With *below*, every scope that begins with its segments is erased too."""
+        below: list[Scope] = [("a", "b"), ("a", "b", "c"), ("a", "b", "c", "d"), ("a", "b", "%")]
+        beside: list[Scope] = [("a",), ("a", "bb"), ("a", "B"), ("b", "b"), ("a", "b c"), ("ab",)]
+        for scope in (*below, *beside):
+            await store.append(scope, TALK, [said("m1")])
+
+        receipt = await store.erase(("a", "b"), EraseScope(below=True))
+
+        assert (4, 0, 0) == counts(receipt)
+        assert tuple(sorted(beside)) == (await store.scopes()).rows
+
+    @pytest.mark.parametrize("id_", ["%", "_", "*", "..", "a%", "ad_"])
+    async def test_no_name_is_a_pattern(self, store: Store, id_: str) -> None:
+        """A name with special characters matches only exactly that name."""
+        await store.append(ADA, "ada", [said("ada", source="ada"), said("adx", source="adx")])
+        await keep_facts(store, "Oslo", key="ada")
+        targets: list[EraseTarget] = [
+            EraseThread(thread=id_),
+            EraseMessages(thread="ada", messages=[id_]),
+            EraseMemory(type="Fact", key=id_),
+            EraseSource(source=id_),
+        ]
+
+        done = [await store.erase(ADA, target) for target in targets]
+        done.append(await store.erase((*ADA[:-1], id_), EraseScope(below=True)))
+
+        assert [(0, 0, 0)] * 5 == [counts(receipt) for receipt in done]
+        assert ["ada", "ada", "adx"] == await names_in(store)

@@ -1,17 +1,23 @@
-"""Contract tests for formation: threads that wait, who claims them, and what is stored."""
+"""Contract tests for formation: threads that wait, what is stored, and its receipts."""
 
 from __future__ import annotations
 
 import math
+from typing import Any, get_args
 
 import pytest
 
-from recollect.errors import LeaseLostError, VersionConflictError
-from recollect.records import DeleteMemory, Write
+from recollect.errors import LeaseLostError, UsageError, VersionConflictError
+from recollect.records import DeleteMemory, Formation, FormationStatus, Scope, Write
 from recollect.stores.contract.base import Store
 from recollect.stores.pages import each_row
 from recollect.stores.plans.due_times import Debounce
+from recollect.stores.plans.erase_targets import (
+    EraseScope,
+    EraseThread,
+)
 from recollect.stores.plans.formation import Formed
+from recollect.stores.plans.leases import DueThread
 from recollect.testing.contract_base import (
     ADA,
     BOB,
@@ -25,6 +31,7 @@ from recollect.testing.contract_base import (
     keep_facts,
     keys_in,
     said,
+    seconds,
     tell,
 )
 from recollect.testing.frozen_clock import FrozenClock
@@ -171,3 +178,151 @@ class PendingContract(Contract):
         await store.signal(ADA, TALK)
         assert await store.claim("worker", scope=ADA) is None
         assert await store.claim("worker", scope=BOB) is not None
+
+
+def dead(*positions: int, until: int, **fields: Any) -> Formed:
+    """Return a formation of the talk that gives up *positions*."""
+    return Formed(watermarks={TALK: until}, status="dead", failed={TALK: list(positions)}, **fields)
+
+
+async def give_up(store: Store, clock: FrozenClock, *positions: int, until: int) -> str:
+    """Claim, give up *positions*, and return the id of the formation."""
+    lease = await claimed(store, clock)
+    await store.commit(lease, [], dead(*positions, until=until))
+    return (await store.formations(ADA)).rows[0].id
+
+
+async def due_threads(store: Store, scope: Scope = ADA) -> tuple[DueThread, ...]:
+    """Return the threads of a claim, and release it."""
+    lease = await store.claim("worker", scope=scope)
+    if lease is None:
+        return ()
+    await store.release(lease)
+    return lease.threads
+
+
+class ReceiptContract(Contract):
+    """Receipts of past formations."""
+
+    async def test_a_formation_leaves_a_receipt(self, store: Store, clock: FrozenClock) -> None:
+        """Return a formation of a scope, ``None`` if the id is unknown."""
+        await tell(store, "m1", "m2", "m3")
+        await tell(store, "m1", thread="other")
+        lease = await claimed(store, clock)
+        receipt = {"stored": [1, None], "why": "爱"}
+        formed = dead(3, 2, 3, until=3, receipt=receipt, calls=2, tokens=700)
+
+        await store.commit(lease, [], formed)
+
+        (found,) = (await store.formations(ADA)).rows
+        wanted = Formation(
+            scope=ADA,
+            id=found.id,
+            status="dead",
+            at=clock.now(),
+            fence=lease.fence,
+            calls=2,
+            tokens=700,
+            watermarks={TALK: 3},
+            failed={TALK: (2, 3)},
+            receipt=receipt,
+        )
+        assert wanted == found == await store.formation(ADA, found.id)
+        assert await store.formation(BOB, found.id) is None
+        assert await store.formation(ADA, "never") is None
+
+    async def test_the_newest_come_first(self, store: Store, clock: FrozenClock) -> None:
+        """Return the formations of a scope, newest first."""
+        for number in range(7):
+            await tell(store, f"m{number}")
+            lease = await claimed(store, clock)
+            formed = Formed(watermarks={TALK: number + 1}, calls=number)
+            await store.commit(lease, [], formed)
+
+        pages = each_row(lambda cursor: store.formations(ADA, cursor=cursor, limit=3))
+
+        assert [6, 5, 4, 3, 2, 1, 0] == [each.calls async for each in pages]
+        assert () == (await store.formations(BOB)).rows
+
+    async def test_two_of_one_moment_have_an_order(self, store: Store, clock: FrozenClock) -> None:
+        """Of the formations of one moment, the one that was claimed later comes first."""
+        await tell(store, *"abcd")
+        clock.advance(60)
+        for position in (1, 2, 3, 4):
+            lease = existing(await store.claim("worker"))
+            await store.commit(lease, [], Formed(watermarks={TALK: position}))
+
+        first = await store.formations(ADA, limit=2)
+        rest = await store.formations(ADA, cursor=first.cursor, limit=2)
+
+        formed = [each.watermarks[TALK] for each in (*first.rows, *rest.rows)]
+        assert ([4, 3, 2, 1], None) == (formed, rest.cursor)
+
+    async def test_formations_are_found_by_status(self, store: Store, clock: FrozenClock) -> None:
+        """status: Only those with this status."""
+        await tell(store, "m1", "m2", "m3")
+        lease = await claimed(store, clock)
+        await store.release(lease, failed=[TALK], attempt=Formed(watermarks={}, calls=1))
+        await store.commit(await claimed(store, clock), [], Formed(watermarks={TALK: 1}))
+        again = await give_up(store, clock, 2, until=2)
+        await store.redrive(ADA, again)
+        await give_up(store, clock, 3, until=3)
+        idle = existing(await store.claim("worker", scope=ADA, idle=True))
+        await store.commit(idle, [], Formed(watermarks={}, status="consolidated"))
+
+        kinds = get_args(FormationStatus)
+        found = {kind: (await store.formations(ADA, status=kind)).rows for kind in kinds}
+
+        assert dict.fromkeys(kinds, 1) == {kind: len(rows) for kind, rows in found.items()}
+        assert all(kind == row.status for kind, rows in found.items() for row in rows)
+        with pytest.raises(UsageError, match="lost"):
+            await store.formations(ADA, status="lost")  # type: ignore[arg-type]
+
+    async def test_an_attempt_is_kept(self, store: Store, clock: FrozenClock) -> None:
+        """attempt: The usage of the failed attempt, recorded as a failed formation."""
+        await tell(store, "m1")
+        lease = await claimed(store, clock)
+        attempt = Formed(watermarks={TALK: 1}, calls=3, tokens=9, receipt={"why": "busy"})
+
+        await store.release(lease, postponed=[TALK], retry_s=5, attempt=attempt)
+
+        (found,) = (await store.formations(ADA)).rows
+        assert ("failed", 3, 9) == (found.status, found.calls, found.tokens)
+        assert ({"why": "busy"}, lease.fence) == (found.receipt, lease.fence)
+        thread = existing(await store.thread(ADA, TALK))
+        assert (0, 0) == (thread.formed, thread.attempts)
+
+    async def test_what_was_spent_is_known(self, store: Store, clock: FrozenClock) -> None:
+        """Return the model calls and tokens of a scope's formations since then, failed ones too."""
+        await tell(store, "m1", "m2", "m3")
+        await store.commit(await claimed(store, clock), [], Formed(watermarks={TALK: 1}, calls=1))
+        start = clock.now()
+        attempt = Formed(watermarks={}, calls=10, tokens=1_000)
+        await store.release(await claimed(store, clock), failed=[TALK], attempt=attempt)
+        formed = Formed(watermarks={TALK: 2}, calls=20, tokens=2_000)
+        await store.commit(await claimed(store, clock), [], formed)
+        lease = await claimed(store, clock)
+        await store.commit(lease, [], dead(3, until=3, calls=40, tokens=4_000))
+        await store.redrive(ADA, (await store.formations(ADA)).rows[0].id)
+
+        assert (71, 7_000) == await store.spent(ADA, start)
+        assert (70, 7_000) == await store.spent(ADA, start + seconds(0.000001))
+        assert (0, 0) == await store.spent(ADA, clock.now() + seconds(1))
+        assert (0, 0) == await store.spent(BOB, start)
+
+    async def test_an_erased_scope_keeps_no_formation(
+        self, store: Store, clock: FrozenClock
+    ) -> None:
+        """A scope that is erased whole, or emptied, keeps no formation."""
+        await tell(store, "m1")
+        formation = await give_up(store, clock, 1, until=1)
+        await store.erase(ADA, EraseScope())
+        await tell(store, "m1")
+        assert await store.formation(ADA, formation) is None
+        formation = await give_up(store, clock, 1, until=1)
+
+        await store.erase(ADA, EraseThread(thread=TALK))
+
+        await tell(store, "m1")
+        assert await store.formation(ADA, formation) is None
+        assert (0, 0) == await store.spent(ADA, clock.now() - seconds(3_600))

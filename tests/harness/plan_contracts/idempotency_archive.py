@@ -11,7 +11,7 @@ from recollect.stores.in_process.store import InProcessStore
 from recollect.stores.plans.erase_targets import EraseMessages, EraseScope, EraseThread
 from recollect.stores.plans.upkeep import KEY_S
 from recollect.testing.contract_base import ADA, BOB, TALK, Contract, fact, keys_in, said, tell
-from recollect.testing.contract_idempotency_archive import BATCH, carry
+from recollect.testing.contract_keys import BATCH, carry
 from recollect.testing.frozen_clock import FrozenClock
 
 

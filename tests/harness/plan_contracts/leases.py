@@ -10,6 +10,7 @@ from recollect.errors import LeaseLostError
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.erase_targets import EraseMemory, EraseMessages, EraseScope, EraseThread
 from recollect.stores.plans.formation import Formed
+from recollect.testing.contract_backlog import refused
 from recollect.testing.contract_base import (
     ADA,
     BOB,
@@ -25,7 +26,6 @@ from recollect.testing.contract_base import (
     seconds,
     tell,
 )
-from recollect.testing.contract_leases import refused
 from recollect.testing.frozen_clock import FrozenClock
 
 

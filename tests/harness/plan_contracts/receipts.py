@@ -28,7 +28,7 @@ from recollect.testing.contract_base import (
     said,
     tell,
 )
-from recollect.testing.contract_receipts import due_threads, give_up
+from recollect.testing.contract_formation import due_threads, give_up
 from recollect.testing.frozen_clock import FrozenClock
 
 

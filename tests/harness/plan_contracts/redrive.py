@@ -11,7 +11,7 @@ from recollect.stores.contract.base import Store
 from recollect.stores.plans.erase_targets import EraseMessages, EraseTarget, EraseThread
 from recollect.stores.plans.formation import Formed
 from recollect.testing.contract_base import ADA, BOB, TALK, Contract, claimed, existing, tell
-from recollect.testing.contract_receipts import dead, due_threads, give_up
+from recollect.testing.contract_formation import dead, due_threads, give_up
 from recollect.testing.frozen_clock import FrozenClock
 
 

@@ -11,7 +11,7 @@ from recollect.records import EndMemory, Evidence, PutMemory, Write
 from recollect.stores.contract.base import Store
 from recollect.stores.validation import INTEGER_BITS_MAX
 from recollect.testing.contract_base import ADA, Contract, fact, seconds
-from recollect.testing.contract_values import put
+from recollect.testing.contract_memories import put
 from recollect.testing.frozen_clock import NOON
 
 WRONG_WRITES: list[Any] = [
