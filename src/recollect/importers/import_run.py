@@ -212,7 +212,8 @@ async def keep_batch(
     memory: Recollect, scope: Scope, rows: Iterator[Row], tally: ImportCounts
 ) -> bool:
     """Store the next ``BATCH_ROWS`` of *rows* and count them; return False if none were left."""
-    batch = await to_thread.run_sync(_next_batch, rows)  # reading and parsing block
+    # Reading and parsing block.
+    batch = await to_thread.run_sync(list, islice(rows, BATCH_ROWS))
     if batch:
         await _store_batch(memory, scope, batch, tally)
     return bool(batch)
@@ -226,10 +227,6 @@ async def keep_waiting(tally: ImportCounts) -> None:
         for _, records in groupby(batch, lambda row: row.is_remembered):
             await _restore_scopes(list(records), tally, last=True)
         tally.report_refused(batch)
-
-
-def _next_batch(rows: Iterator[Row]) -> list[Row]:
-    return list(islice(rows, BATCH_ROWS))
 
 
 async def _store_batch(

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final, cast
 
 from recollect.deferred_imports import load_modules
 from recollect.errors import NotFoundError, StoreClosedError, UsageError
-from recollect.formation.value_identity import normalised
 from recollect.memory.cited_messages import apply_cited
 from recollect.memory.conflict_retries import retried
 from recollect.memory.health import LOG, operation_of
@@ -42,7 +41,7 @@ REMEMBERED: Final = "remembered"
 """Cause of a memory version written by `Recollect.remember`."""
 # Loaded by the first value that is checked: types and schemas take tenths of a second to import.
 _CHECKS: Final = ("recollect.formation.scope_types", "recollect.memory.value_checks")
-_NOTES: Final = ("recollect.formation.types.builtin", "recollect.memory.memory_edits")
+_NOTES: Final = ("recollect.formation.types.builtin", "recollect.memory.sentence_keys")
 
 
 class WriteMethods(ABC):
@@ -210,7 +209,7 @@ class WriteMethods(ABC):
     async def _note(self, text: str, context: str, trust: Trust, source: str | None) -> PutMemory:
         """Return the write of a sentence; raise `UsageError` if it cannot be remembered."""
         from recollect.formation.types.builtin import NOTE
-        from recollect.memory.memory_edits import sentence_key
+        from recollect.memory.sentence_keys import sentence_key
 
         if source is not None and trust != "agent":
             raise UsageError(f"source={source!r} needs trust='agent', but trust is {trust!r}")
@@ -230,7 +229,7 @@ class WriteMethods(ABC):
 
     async def _remember(self, scope: Scope, note: PutMemory) -> Memory:
         """Return the current memory if it equals *note*, else write its first or next version."""
-        from recollect.memory.memory_edits import find_sentence
+        from recollect.memory.sentence_keys import find_sentence
 
         current = await self.store.get(scope, note.type, note.key)
         if current is not None and not _may_rewrite(current, note):
@@ -288,41 +287,3 @@ def finding_of(store: Store, source: str) -> dict[str, tuple[Evidence, ...]]:
     """
     finding = Evidence(thread=source, message=store.new_name(), kind="agent", source=source)
     return {"": (finding,)}
-
-
-async def find_sentence(
-    store: Store, scope: Scope, type_: str, text: str
-) -> tuple[str, Memory | None]:
-    """
-    Return the key of the sentence *text* in a scope, and the memory that says it, if there is one.
-
-    Where the memory at a sentence's key was changed to say something else, the sentence has the
-    next key: it would otherwise replace that, or pass for stored.
-    """
-    number = 1
-    while True:
-        key = await sentence_key(store, type_, text, number)
-        found = await store.get(scope, type_, key)
-        if found is None or is_said_by(found.value, text):
-            return key, found
-        number += 1
-
-
-async def sentence_key(store: Store, type_: str, text: str, number: int = 1) -> str:
-    """
-    Return the key of a sentence, or the one of that *number* among several.
-
-    It is a digest under the store's own secret: with a plain one, anyone who sees a logged key
-    could confirm a guessed sentence.
-    """
-    # Punctuation alone normalises to nothing, so it is kept.
-    more = [] if number == 1 else [str(number)]
-    return await store.keyed(type_, normalised(text) or text, *more)
-
-
-def is_said_by(value: JsonObject, text: str) -> bool:
-    """Return True if the content of a memory is *text*, but for case, spaces and punctuation."""
-    content = value.get("content")
-    if not isinstance(content, str):
-        return False
-    return (normalised(content) or content) == (normalised(text) or text)

@@ -8,7 +8,7 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Query
 
 from recollect.errors import NotFoundError, UsageError
-from recollect.memory.memory_edits import find_sentence
+from recollect.memory.sentence_keys import find_sentence
 from recollect.observability.spans import memory_span
 from recollect.records import DeleteMemory, Json, JsonObject, Memory, PutMemory, Scope, Trust, Write
 from recollect.server.authorization import Permission

@@ -65,6 +65,7 @@ from recollect.stores.validation import decode_json
 
 BLOCKS_FROM: Final = 500
 """Read scopes with no more entries than this row by row, which is faster."""
+# SQLite joins each column of a block into one value, so that Python handles no value by itself.
 BLOCK_ROWS: Final = 8_192
 _FIRST: Final = -1
 """A number before the first one of every table's key."""
