@@ -50,7 +50,7 @@ from recollect.testing.contract_keys import IdempotencyContract
 from recollect.testing.contract_memories import MemoryContract
 from recollect.testing.contract_messages import AppendContract
 from recollect.testing.contract_pages import ListingContract
-from recollect.testing.contract_rows import RowRemovalContract
+from recollect.testing.contract_rows import RowOrderContract, RowRemovalContract
 from recollect.testing.contract_side_records import SideRecordContract
 from recollect.testing.contract_snapshot import SnapshotContract
 from recollect.testing.contract_threads import ThreadContract
@@ -69,6 +69,7 @@ from tests.harness.plan_contracts.side_upkeep import SideRecordUpkeepContract
 from tests.harness.plan_contracts.threads import EditPlanContract
 
 plan_erase, remove_entry = erase.plan_erase, Tables._remove_entry
+write_entries = Tables._write_entries
 plan_embedded, removed = embedding.plan_embedded, thread_edits._removed
 
 
@@ -187,6 +188,12 @@ def sides_of_any_thread(
             yield row
 
 
+def first_written(tables: Tables, effect: Effect) -> None:
+    """Keep every message that is there as it was written first."""
+    new = [row for row in effect.messages if row.uid not in tables._scopes[row.scope_id].messages]
+    write_entries(tables, replace(effect, messages=new))
+
+
 def keeping_vectors(tables: Tables, table: ScopeTable, uid: int) -> None:
     """Remove an entry, and leave its vectors."""
     vectors = dict(table.vectors)
@@ -212,7 +219,7 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
     "no fence is checked": ("plans.formation.check_lease", any_fence, STALE, {}),
     "an erase leaves the names of rejected fields": (
         "plans.erasure.lost_places", lambda *_: set(),
-        ErasePlanContract.test_the_name_of_a_rejected_field_goes_with_it, {},
+        EraseContract.test_the_name_of_a_rejected_field_goes_with_it, {},
     ),
     "an erase leaves a field of a corrected statement": (
         "plans.memory_writes.is_statement", lambda *_: False,
@@ -220,7 +227,7 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
     ),
     "an erase leaves the doubts that other words refute": (
         "plans.erasure.cause_after", lambda row, *_: row.cause,
-        ErasePlanContract.test_doubts_go_with_what_they_may_quote, {},
+        EraseContract.test_doubts_go_with_what_they_may_quote, {},
     ),
     "an erase leaves what a second reader quoted": (
         "plans.erasure._unquoted", lambda *_: [],
@@ -450,6 +457,10 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
     "a removed entry leaves its vectors": (
         "in_process.store.Tables._remove_entry", keeping_vectors,
         RowRemovalContract.test_a_removed_entry_leaves_no_vector, {"kind": "memory"},
+    ),
+    "a message written again stays as it was": (
+        "in_process.store.Tables._write_entries", first_written,
+        RowOrderContract.test_a_row_written_again_replaces_the_former, {},
     ),
     "expired keys stay": (
         "in_process.store._drop_old", lambda *_: None,

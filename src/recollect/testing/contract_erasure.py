@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from recollect.errors import StoreUnavailableError
-from recollect.records import Scope
+from recollect.records import PutMemory, Scope
 from recollect.stores.checkpoint_threads import CheckpointThreads, thread_id_of
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.erase_targets import (
@@ -141,6 +141,42 @@ class EraseContract(Contract):
         await store.acting("operator").erase(ADA, EraseThread(thread=TALK))
 
         assert [CheckpointThreads(ids=(thread_id_of(ADA, TALK),))] * 2 == told
+
+    async def test_doubts_go_with_what_they_may_quote(self, store: Store) -> None:
+        """A past version that other words support stays without its doubts; others keep theirs."""
+        doubt = "it was said of Nils, and the value says it of Ben"
+        await tell(store, "m1", "m2")
+        for key, cited in {"both": ("m1", "m2"), "other": ("m2",)}.items():
+            waiting = replace(resting(key, *cited), state="quarantined", cause=doubt)
+            await store.apply(ADA, [waiting, replace(waiting, state="active", cause="approved")])
+
+        await store.erase(ADA, EraseMessages(thread=TALK, messages=["m1"]))
+
+        causes = {
+            key: [each.cause for each in await store.history(ADA, "Fact", key)]
+            for key in ("both", "other")
+        }
+        assert {"both": ["erase", "erase"], "other": [doubt, "approved"]} == causes
+
+    async def test_the_name_of_a_rejected_field_goes_with_it(self, store: Store) -> None:
+        """The version without the field rests on nothing of it, but tells what was rejected."""
+        await tell(store, "m1", "m2")
+        boat, kin = (resting("home", each).evidence["/city"] for each in ("m2", "m1"))
+        before = PutMemory(
+            type="Fact",
+            key="home",
+            value={"boat": "red", "car": "old", "kin": {"Nils": "son"}},
+            evidence={"/boat": boat, "/car": boat, "/kin/Nils": kin},
+        )
+        fewer = replace(before, value={"boat": "red"}, evidence={"/boat": boat})
+        causes = ["rejected /kin/Nils", "rejected /car", "corrected /kin"]
+        await store.apply(ADA, [before, *(replace(fewer, cause=each) for each in causes)])
+
+        await store.erase(ADA, EraseMessages(thread=TALK, messages=["m1"]))
+
+        told = [each.cause for each in await store.history(ADA, "Fact", "home")]
+        assert ["erase", "erase", "rejected /car", "erase"] == told
+        assert "Nils" not in repr(await store.archive(ADA))
 
 
 class TargetContract(Contract):

@@ -13,7 +13,11 @@ from recollect.stores.contract.base import Store
 from recollect.stores.pages import each_row
 from recollect.stores.plans.due_times import Debounce
 from recollect.stores.plans.erase_targets import (
+    EraseMemory,
+    EraseMessages,
     EraseScope,
+    EraseSource,
+    EraseTarget,
     EraseThread,
 )
 from recollect.stores.plans.formation import Formed
@@ -326,3 +330,71 @@ class ReceiptContract(Contract):
         await tell(store, "m1")
         assert await store.formation(ADA, formation) is None
         assert (0, 0) == await store.spent(ADA, clock.now() - seconds(3_600))
+
+    @pytest.mark.parametrize(
+        "target",
+        [
+            EraseMessages(thread="other", messages=["m1"]),
+            EraseMessages(thread=TALK, messages=["removed"]),
+            EraseThread(thread="other"),
+            EraseThread(thread="gone"),
+            EraseMemory(type="Fact", key="home"),
+            EraseSource(source="mail"),
+        ],
+        ids=str,
+    )
+    async def test_an_erase_blanks_receipts(
+        self, store: Store, clock: FrozenClock, target: EraseTarget
+    ) -> None:
+        """Receipts that do not name their sources may repeat anything: only their counts stay."""
+        await keep_facts(store, "Oslo")
+        await store.append(ADA, "other", [said("m1", source="mail")])
+        await tell(store, "m1", "removed")
+        lease = await claimed(store, clock)
+        names = {TALK: 2, "other": 1}
+        formed = Formed(
+            watermarks=names,
+            status="dead",
+            failed={name: [1] for name in names},
+            calls=3,
+            tokens=5,
+            receipt={"quote": "secret"},
+        )
+        await store.commit(lease, [], formed)
+        await store.remove(ADA, TALK, ["removed"])
+
+        await store.erase(ADA, target)
+
+        (found,) = (await store.formations(ADA)).rows
+        left = {TALK} if target == EraseThread(thread="other") else {TALK, "other"}
+        assert ({}, "dead", 3, 5) == (found.receipt, found.status, found.calls, found.tokens)
+        assert left == found.watermarks.keys() == found.failed.keys()
+
+
+class RedriveContract(Contract):
+    """Giving messages up, and redriving them."""
+
+    async def test_the_dead_are_redriven(self, store: Store, clock: FrozenClock) -> None:
+        """Make the messages that a dead formation gave up due again; return how many."""
+        await tell(store, "m1", "m2", "m3", "m4")
+        formation = await give_up(store, clock, 3, 1, until=4)
+
+        assert 2 == await store.redrive(ADA, formation)
+
+        (due,) = await due_threads(store)
+        assert (4, 4, (1, 3)) == (due.formed, due.last, due.again)
+        (thread,) = (await store.pending(ADA)).rows
+        assert ((1, 3), True, clock.now()) == (thread.again, thread.pending, thread.due)
+
+    async def test_a_backoff_outlasts_a_redrive(self, store: Store, clock: FrozenClock) -> None:
+        """Redriven messages are not due before their thread's backoff has ended."""
+        await tell(store, "m1", "m2")
+        formation = await give_up(store, clock, 1, until=1)
+        await store.release(await claimed(store, clock), failed=[TALK], retry_s=100)
+
+        await store.redrive(ADA, formation)
+
+        clock.advance(99)
+        assert () == await due_threads(store)
+        clock.advance(1)
+        assert [(1,)] == [each.again for each in await due_threads(store)]

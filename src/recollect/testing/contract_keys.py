@@ -12,7 +12,7 @@ from recollect.errors import (
 from recollect.records import NewMessage, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.in_process.store import InProcessStore
-from recollect.stores.plans.erase_targets import EraseScope, EraseThread
+from recollect.stores.plans.erase_targets import EraseMessages, EraseScope, EraseThread
 from recollect.testing.contract_base import (
     ADA,
     BOB,
@@ -160,3 +160,21 @@ class IdempotencyArchiveContract(Contract):
         assert own != secret == await store.digest_secret()
         assert digest == await store.keyed("Fact", "home")
         assert [] == await store.requests(None)
+
+    async def test_what_was_erased_since_is_gone(self, store: Store, clock: FrozenClock) -> None:
+        """Data erased after a restore is gone for the backup's keys, too."""
+        async with InProcessStore(clock=clock) as source:
+            await source.append(ADA, TALK, BATCH, idempotency_key="k")
+            await store.adopt_secret(await source.digest_secret())
+            await carry(source, store)
+            await tell(store, "other", thread="other")
+
+            await store.erase(ADA, EraseMessages(thread=TALK, messages=["m1"]))
+            left = await store.append(ADA, TALK, BATCH, idempotency_key="k")
+            await store.erase(ADA, EraseThread(thread=TALK))
+            await carry(source, store, BOB)
+            again = await store.adopt_requests(ADA, await source.requests(ADA))
+
+        with pytest.raises(GoneError):
+            await store.append(ADA, TALK, BATCH, idempotency_key="k")
+        assert (["m2"], 1) == ([each.id for each in left], again)

@@ -176,6 +176,47 @@ class RowOrderContract(Contract):
         found = await read(store, lambda rows: rows.revisions(row.id, memory.uid))
         assert [first, second, third] == list(found)
 
+    async def test_a_row_written_again_replaces_the_former(self, store: Store) -> None:
+        """A message, a memory or a past version is as it was written last, in every field."""
+        await tell(store, "m1")
+        await keep_facts(store, "Oslo", "Rome")
+        row, (message,), memory = (
+            await scope_row(store), await message_rows(store), await memory_row(store)
+        )  # fmt: skip
+        (past,) = await read(store, lambda rows: rows.revisions(row.id, memory.uid))
+        message = changed(
+            message, role="assistant", name="Ida", text="other", content="[1]", time=1,
+            session="s", source="mail", kept_at=2, digest=b"other", seq=8, text_hash=b"h",
+        )  # fmt: skip
+        written = changed(
+            memory, value="[1]", text="other", valid_from=1, valid_until=2, version=9,
+            updated_at=3, expires_at=4, state="rejected",
+        )  # fmt: skip
+        past = changed(
+            past, value="[1]", text="other", valid_from=1, valid_until=2, evidence='{"":[]}',
+            trust="user", state="rejected", believed_from=5,
+        )  # fmt: skip
+
+        await write(store, Effect(messages=[message], memories=[written], revisions=[past]))
+
+        assert [message] == list(await message_rows(store))
+        assert written == await memory_row(store)
+        assert [past] == list(await read(store, lambda rows: rows.revisions(row.id, memory.uid)))
+
+    async def test_a_thread_written_again_replaces_the_former(self, store: Store) -> None:
+        """Its progress and its backlog are as they were written last, in every field."""
+        await tell(store, "m1", "m2")
+        row = await scope_row(store)
+        thread = existing(await read(store, lambda rows: rows.thread(row.id, TALK)))
+        thread = changed(
+            thread, created_at=1, formed=1, first_pending_at=2, due=3, not_before=4, attempts=5,
+            state="paused", waiting_tokens=6, again="[1]",
+        )  # fmt: skip
+
+        await write(store, Effect(threads=[thread]))
+
+        assert thread == await read(store, lambda rows: rows.thread(row.id, TALK))
+
     async def test_messages_of_a_scope_come_by_thread(self, store: Store) -> None:
         """Return them by thread number and position, however their writes were interleaved."""
         for number in range(1, 4):

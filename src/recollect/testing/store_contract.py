@@ -7,7 +7,12 @@ from recollect.testing.contract_backlog import BacklogContract, LeaseContract, L
 from recollect.testing.contract_changes import FeedContract, ResetContract
 from recollect.testing.contract_erase_receipts import EraseReceiptContract
 from recollect.testing.contract_erasure import EraseContract, TargetContract
-from recollect.testing.contract_formation import FormationContract, PendingContract, ReceiptContract
+from recollect.testing.contract_formation import (
+    FormationContract,
+    PendingContract,
+    ReceiptContract,
+    RedriveContract,
+)
 from recollect.testing.contract_ids import IdentityContract
 from recollect.testing.contract_keys import IdempotencyArchiveContract, IdempotencyContract
 from recollect.testing.contract_memories import HistoryContract, MemoryContract, ValueContract
@@ -44,6 +49,7 @@ class StoreContract(
     ListeningContract,
     PendingContract,
     ReceiptContract,
+    RedriveContract,
     FeedContract,
     ResetContract,
     SnapshotContract,

@@ -209,22 +209,6 @@ class ErasePlanContract(Contract):
         assert {str(each) for each in uids - after} < _uids(left[first.id])
         assert {str(each) for each in uids} == _uids(left[second.id])
 
-    async def test_doubts_go_with_what_they_may_quote(self, store: Store) -> None:
-        """A past version that other words support stays without its doubts; others keep theirs."""
-        doubt = "it was said of Nils, and the value says it of Ben"
-        await tell(store, "m1", "m2")
-        for key, cited in {"both": ("m1", "m2"), "other": ("m2",)}.items():
-            waiting = replace(resting(key, *cited), state="quarantined", cause=doubt)
-            await store.apply(ADA, [waiting, replace(waiting, state="active", cause="approved")])
-
-        await store.erase(ADA, EraseMessages(thread=TALK, messages=["m1"]))
-
-        causes = {
-            key: [each.cause for each in await store.history(ADA, "Fact", key)]
-            for key in ("both", "other")
-        }
-        assert {"both": ["erase", "erase"], "other": [doubt, "approved"]} == causes
-
     async def test_an_erase_takes_what_a_second_reader_quoted(self, store: Store) -> None:
         """From all that waits: its reasons may repeat messages that no evidence names."""
         await tell(store, "m1", "m2")
@@ -237,26 +221,6 @@ class ErasePlanContract(Contract):
         assert before == await store.get(ADA, "Fact", "home")
         assert [DENIED] == [each.cause for each in await store.history(ADA, "Fact", "home")]
         assert "the words of m1" not in repr(await store.archive(ADA))
-
-    async def test_the_name_of_a_rejected_field_goes_with_it(self, store: Store) -> None:
-        """The version without the field rests on nothing of it, but tells what was rejected."""
-        await tell(store, "m1", "m2")
-        boat, kin = (resting("home", each).evidence["/city"] for each in ("m2", "m1"))
-        before = PutMemory(
-            type="Fact",
-            key="home",
-            value={"boat": "red", "car": "old", "kin": {"Nils": "son"}},
-            evidence={"/boat": boat, "/car": boat, "/kin/Nils": kin},
-        )
-        fewer = replace(before, value={"boat": "red"}, evidence={"/boat": boat})
-        causes = ["rejected /kin/Nils", "rejected /car", "corrected /kin"]
-        await store.apply(ADA, [before, *(replace(fewer, cause=each) for each in causes)])
-
-        await store.erase(ADA, EraseMessages(thread=TALK, messages=["m1"]))
-
-        told = [each.cause for each in await store.history(ADA, "Fact", "home")]
-        assert ["erase", "erase", "rejected /car", "erase"] == told
-        assert "Nils" not in repr(await store.archive(ADA))
 
     @pytest.mark.parametrize(("key", "left"), [("home", []), ("Fact", [{"since": "May"}])])
     async def test_a_correction_of_a_statement_goes_as_one(

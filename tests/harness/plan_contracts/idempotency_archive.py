@@ -8,9 +8,9 @@ from recollect.errors import GoneError, UsageError
 from recollect.records import DeleteMemory, JsonObject
 from recollect.stores.contract.base import Store
 from recollect.stores.in_process.store import InProcessStore
-from recollect.stores.plans.erase_targets import EraseMessages, EraseScope, EraseThread
+from recollect.stores.plans.erase_targets import EraseScope
 from recollect.stores.plans.upkeep import KEY_S
-from recollect.testing.contract_base import ADA, BOB, TALK, Contract, fact, keys_in, said, tell
+from recollect.testing.contract_base import ADA, BOB, TALK, Contract, fact, keys_in, said
 from recollect.testing.contract_keys import BATCH, carry
 from recollect.testing.frozen_clock import FrozenClock
 
@@ -23,24 +23,6 @@ def _wrote(record: JsonObject) -> list[object]:
 
 class IdempotencyArchivePlanContract(Contract):
     """Recognising repeated requests that were first made to another store."""
-
-    async def test_what_was_erased_since_is_gone(self, store: Store, clock: FrozenClock) -> None:
-        """Data erased after a restore is gone for the backup's keys, too."""
-        async with InProcessStore(clock=clock) as source:
-            await source.append(ADA, TALK, BATCH, idempotency_key="k")
-            await store.adopt_secret(await source.digest_secret())
-            await carry(source, store)
-            await tell(store, "other", thread="other")
-
-            await store.erase(ADA, EraseMessages(thread=TALK, messages=["m1"]))
-            left = await store.append(ADA, TALK, BATCH, idempotency_key="k")
-            await store.erase(ADA, EraseThread(thread=TALK))
-            await carry(source, store, BOB)
-            again = await store.adopt_requests(ADA, await source.requests(ADA))
-
-        with pytest.raises(GoneError):
-            await store.append(ADA, TALK, BATCH, idempotency_key="k")
-        assert (["m2"], 1) == ([each.id for each in left], again)
 
     async def test_what_is_gone_stays_gone(self, store: Store, clock: FrozenClock) -> None:
         """Keys marked as gone here stay so."""

@@ -11,10 +11,6 @@ from recollect.records import JsonObject
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.erase_targets import (
     EraseMemory,
-    EraseMessages,
-    EraseSource,
-    EraseTarget,
-    EraseThread,
 )
 from recollect.stores.plans.formation import Formed
 from recollect.testing.contract_base import (
@@ -40,45 +36,6 @@ class ReceiptPlanContract(Contract):
         """An invalid cursor for formations is refused."""
         with pytest.raises(UsageError):
             await store.formations(ADA, cursor=cursor)
-
-    @pytest.mark.parametrize(
-        "target",
-        [
-            EraseMessages(thread="other", messages=["m1"]),
-            EraseMessages(thread=TALK, messages=["removed"]),
-            EraseThread(thread="other"),
-            EraseThread(thread="gone"),
-            EraseMemory(type="Fact", key="home"),
-            EraseSource(source="mail"),
-        ],
-        ids=str,
-    )
-    async def test_an_erase_blanks_receipts(
-        self, store: Store, clock: FrozenClock, target: EraseTarget
-    ) -> None:
-        """Receipts that do not name their sources may repeat anything: only their counts stay."""
-        await keep_facts(store, "Oslo")
-        await store.append(ADA, "other", [said("m1", source="mail")])
-        await tell(store, "m1", "removed")
-        lease = await claimed(store, clock)
-        names = {TALK: 2, "other": 1}
-        formed = Formed(
-            watermarks=names,
-            status="dead",
-            failed={name: [1] for name in names},
-            calls=3,
-            tokens=5,
-            receipt={"quote": "secret"},
-        )
-        await store.commit(lease, [], formed)
-        await store.remove(ADA, TALK, ["removed"])
-
-        await store.erase(ADA, target)
-
-        (found,) = (await store.formations(ADA)).rows
-        left = {TALK} if target == EraseThread(thread="other") else {TALK, "other"}
-        assert ({}, "dead", 3, 5) == (found.receipt, found.status, found.calls, found.tokens)
-        assert left == found.watermarks.keys() == found.failed.keys()
 
     async def test_a_blank_receipt_says_how_much_was_done(
         self, store: Store, clock: FrozenClock
