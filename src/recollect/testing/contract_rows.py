@@ -8,7 +8,7 @@ from dataclasses import replace as changed
 import pytest
 
 from recollect.records import DeleteMemory
-from recollect.side_records import PutSideRecord
+from recollect.side_records import DeleteSideRecord, PutSideRecord
 from recollect.stores.contract.base import Store
 from recollect.stores.plans import upkeep
 from recollect.stores.plans.audit import chain_of
@@ -145,19 +145,6 @@ class RowLimitContract(Contract):
         assert [2, 3] == await read(store, lambda rows: positions(rows, 3))
         assert [] == await read(store, lambda rows: positions(rows, 1))
         assert [2, 3, 4] == await read(store, lambda rows: positions(rows, None))
-
-    async def test_a_setting_is_read_by_its_scope(self, store: Store) -> None:
-        """Return the record of exactly this scope, kind and key; ``None`` without one."""
-        await store.apply(ADA, [PutSideRecord(kind="Setting", key="k", value={"city": "Oslo"})])
-        await tell(store, "m1")
-
-        asked = (
-            (ADA, "Setting", "k"), (ADA, "Setting", "j"), (ADA, "Other", "k"),
-            (BOB, "Setting", "k"), (ADA[:2], "Setting", "k"),
-        )  # fmt: skip
-        found = await read(store, lambda rows: [rows.setting(*each) for each in asked])
-
-        assert ["k", None, None, None, None] == [each.key if each else None for each in found]
 
 
 class RowOrderContract(Contract):
@@ -334,6 +321,24 @@ class RowRemovalContract(Contract):
         feed = await read(store, lambda rows: rows.changed(row.id, 0, EMBEDDER))
         without = [each.uid for each in feed if each.vector is None]
         assert (3, [removed.uid]) == (len(feed), without)
+
+    async def test_a_removal_stays_in_its_scope(self, store: Store) -> None:
+        """Rows of another scope that have the same numbers, names and keys stay as they are."""
+        for scope in (ADA, BOB):
+            await store.append(scope, TALK, [said("m1"), said("m2")])
+            await store.apply(scope, [resting("home", "m1"), resting("home", "m2", city="Rome")])
+            await store.apply(scope, [PutSideRecord(kind="Setting", key="k", value={})])
+        other = existing(await read(store, lambda rows: rows.scope(BOB)))
+        cited = {other.id: [(TALK, "m1"), (TALK, "m2")]}
+        kept = await store.archive(BOB), await read(store, lambda rows: rows.citations(cited))
+
+        await store.remove(ADA, TALK, ["m1"])
+        await store.apply(ADA, [DeleteMemory(type="Fact", key="home")])
+        await store.apply(ADA, [DeleteSideRecord(kind="Setting", key="k")])
+
+        left = await store.archive(BOB), await read(store, lambda rows: rows.citations(cited))
+        assert kept == left
+        assert 2 == len(kept[1])
 
     async def test_a_removed_memory_leaves_nothing_behind(self, store: Store) -> None:
         """Neither its past versions nor its citations are found."""

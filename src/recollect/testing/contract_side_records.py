@@ -30,7 +30,9 @@ from recollect.testing.contract_base import (
     keep_facts,
     said,
     seconds,
+    tell,
 )
+from recollect.testing.contract_rows import read
 from recollect.testing.frozen_clock import FrozenClock
 
 KIND = "Setting"
@@ -224,3 +226,16 @@ class SideRecordContract(Contract):
         assert kept is not None
         assert [1, 2] == [each.version for each in await store.history(ADA, type_, "k")]
         assert [kept] == list((await store.memories(ADA, type_=type_)).rows)
+
+    async def test_a_setting_is_read_by_its_scope(self, store: Store) -> None:
+        """Return the record of exactly this scope, kind and key; ``None`` without one."""
+        await store.apply(ADA, [PutSideRecord(kind="Setting", key="k", value={"city": "Oslo"})])
+        await tell(store, "m1")
+
+        asked = (
+            (ADA, "Setting", "k"), (ADA, "Setting", "j"), (ADA, "Other", "k"),
+            (BOB, "Setting", "k"), (ADA[:2], "Setting", "k"),
+        )  # fmt: skip
+        found = await read(store, lambda rows: [rows.setting(*each) for each in asked])
+
+        assert ["k", None, None, None, None] == [each.key if each else None for each in found]
