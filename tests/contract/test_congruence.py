@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.store_congruence import BATCH, DIFFERENT, FORGETFUL, LENGTHS, compare
-from recollect.stores.in_process.tables import Tables
+from recollect.stores.in_process.store import Tables
 from tests.harness.congruence import first_difference, history
 from tests.harness.installed_servers import require_postgres, require_redis
 from tests.harness.postgres_server import PostgresServer

@@ -592,9 +592,9 @@ MUTANTS: Final[dict[str, dict[str, object]]] = {
     "a finding outlives its source": {"stores.plans.doomed_rows._named_from": lambda *_: []},
     "a source is not found by its link": {
         "stores.in_process.rows.evidence_links": evidence_messages,
-        "stores.in_process.tables.evidence_links": evidence_messages,
+        "stores.in_process.store.evidence_links": evidence_messages,
     },
-    "a finding outlives its talk": {"stores.in_process.tables.Tables.evidence_in": lambda *_: ()},
+    "a finding outlives its talk": {"stores.in_process.store.Tables.evidence_in": lambda *_: ()},
 }
 
 

@@ -469,7 +469,7 @@ MUTANTS: dict[str, Mutant] = {
         "plans.threads.thread_after_append", _forget_longest_wait, append_thrice,
     ),
     "any lease is trusted": ("plans.formation.check_lease", _trust_any_lease, be_late),
-    "removals are not fed": ("in_process.tables.Tables.removed", lambda *_: (), remove_one),
+    "removals are not fed": ("in_process.store.Tables.removed", lambda *_: (), remove_one),
     "expiry is not seen": ("plans.memory_writes.is_expired", lambda *_: False, outlive),
     "evidence is not followed": (
         "plans.erasure._revised", lambda *_: (Effect(), {}, set()), erase_one

@@ -16,8 +16,7 @@ from recollect.side_records import PutSideRecord
 from recollect.stores.change_feed import ReadMoment
 from recollect.stores.digests import keyed_digest
 from recollect.stores.in_process.rows import ScopeTable
-from recollect.stores.in_process.store import InProcessStore
-from recollect.stores.in_process.tables import Tables
+from recollect.stores.in_process.store import InProcessStore, Tables
 from recollect.stores.plans import changes as feed
 from recollect.stores.plans import embedding_backlog as embedding
 from recollect.stores.plans import erasure as erase
@@ -42,30 +41,35 @@ from recollect.stores.rows import (
 )
 from recollect.stores.unit_of_work import Effect, PlannedWrite, Rows
 from recollect.testing import FrozenClock, SeededIds
-from recollect.testing.contract_backlog import BacklogContract
+from recollect.testing.contract_backlog import BacklogContract, LeaseContract
+from recollect.testing.contract_base import TALK
 from recollect.testing.contract_changes import FeedContract, ResetContract
-from recollect.testing.contract_erase_targets import TargetContract
-from recollect.testing.contract_erasure import EraseContract
+from recollect.testing.contract_erasure import EraseContract, TargetContract
 from recollect.testing.contract_ids import IdentityContract
 from recollect.testing.contract_keys import IdempotencyContract
-from recollect.testing.contract_leases import LeaseContract
 from recollect.testing.contract_memories import MemoryContract
 from recollect.testing.contract_messages import AppendContract
 from recollect.testing.contract_pages import ListingContract
-from recollect.testing.contract_rows import RowRemovalContract
-from recollect.testing.contract_samples import TALK
+from recollect.testing.contract_rows import RowOrderContract, RowRemovalContract
 from recollect.testing.contract_side_records import SideRecordContract
 from recollect.testing.contract_snapshot import SnapshotContract
-from recollect.testing.contract_threads import EditContract, ThreadContract
+from recollect.testing.contract_threads import ThreadContract
 from recollect.testing.contract_vectors import VectorContract
+from tests.harness.plan_contracts.changes import ResetPlanContract
 from tests.harness.plan_contracts.derivations import DerivedContract
+from tests.harness.plan_contracts.erasure import ErasePlanContract
 from tests.harness.plan_contracts.evidence import M1, EvidenceContract
 from tests.harness.plan_contracts.findings import OWN, FindingContract
+from tests.harness.plan_contracts.keys import IdempotencyPlanContract
+from tests.harness.plan_contracts.leases import LeasePlanContract
 from tests.harness.plan_contracts.retries import RetryContract
 from tests.harness.plan_contracts.said_times import JULY, SaidTimeContract
+from tests.harness.plan_contracts.side_records import SideRecordPlanContract
 from tests.harness.plan_contracts.side_upkeep import SideRecordUpkeepContract
+from tests.harness.plan_contracts.threads import EditPlanContract
 
 plan_erase, remove_entry = erase.plan_erase, Tables._remove_entry
+write_entries = Tables._write_entries
 plan_embedded, removed = embedding.plan_embedded, thread_edits._removed
 
 
@@ -184,6 +188,12 @@ def sides_of_any_thread(
             yield row
 
 
+def first_written(tables: Tables, effect: Effect) -> None:
+    """Keep every message that is there as it was written first."""
+    new = [row for row in effect.messages if row.uid not in tables._scopes[row.scope_id].messages]
+    write_entries(tables, replace(effect, messages=new))
+
+
 def keeping_vectors(tables: Tables, table: ScopeTable, uid: int) -> None:
     """Remove an entry, and leave its vectors."""
     vectors = dict(table.vectors)
@@ -197,10 +207,10 @@ def folded(text: object, _what: str) -> str:
 
 
 STALE = LeaseContract.test_one_claim_holds_a_scope
-ANEW = LeaseContract.test_what_is_erased_is_not_formed
+ANEW = LeasePlanContract.test_what_is_erased_is_not_formed
 MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, object]]] = {
     "scopes are joined strings": (
-        "in_process.tables.Tables.scopes_below", joined,
+        "in_process.store.Tables.scopes_below", joined,
         TargetContract.test_scopes_below_are_erased, {},
     ),
     "ids are folded": (
@@ -213,7 +223,7 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
     ),
     "an erase leaves a field of a corrected statement": (
         "plans.memory_writes.is_statement", lambda *_: False,
-        EraseContract.test_a_correction_of_a_statement_goes_as_one, {"key": "home", "left": []},
+        ErasePlanContract.test_a_correction_of_a_statement_goes_as_one, {"key": "home", "left": []},
     ),
     "an erase leaves the doubts that other words refute": (
         "plans.erasure.cause_after", lambda row, *_: row.cause,
@@ -221,7 +231,7 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
     ),
     "an erase leaves what a second reader quoted": (
         "plans.erasure._unquoted", lambda *_: [],
-        EraseContract.test_an_erase_takes_what_a_second_reader_quoted, {},
+        ErasePlanContract.test_an_erase_takes_what_a_second_reader_quoted, {},
     ),
     "an erase leaves the epoch": ("contract.erasure.plan_erase", same_epoch, ANEW, {"target": M1}),
     "an erase resets nobody": (
@@ -236,14 +246,14 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
     ),
     "what was rejected of a memory is not followed": (
         "plans.doomed_rows._refusals_of", lambda *_: (),
-        EraseContract.test_a_memory_is_erased_with_what_was_rejected_of_it, {},
+        ErasePlanContract.test_a_memory_is_erased_with_what_was_rejected_of_it, {},
     ),
     "who cites a message is not known": (
-        "in_process.tables.Tables.citations", lambda *_: (),
+        "in_process.store.Tables.citations", lambda *_: (),
         EvidenceContract.test_messages_of_which_nothing_holds_are_told, {},
     ),
     "evidence in removed messages is forgotten": (
-        "in_process.tables.Tables.evidence_in", lambda *_: (),
+        "in_process.store.Tables.evidence_in", lambda *_: (),
         EvidenceContract.test_the_removed_can_be_erased,
         {"target": EraseThread(thread="talk")},
     ),
@@ -256,7 +266,7 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
         FindingContract.test_a_finding_is_archived_and_restored, {},
     ),
     "a finding outlives the talk it was made in": (
-        "in_process.tables.Tables.evidence_in", lambda *_: (),
+        "in_process.store.Tables.evidence_in", lambda *_: (),
         FindingContract.test_a_finding_goes_with_its_talk,
         {"target": EraseThread(thread="talk"), "is_talk": True},
     ),
@@ -272,7 +282,7 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
         for path in ("../a", "/etc/passwd", "C:/a", "a\u202eb")
     },
     "removals are not fed": (
-        "in_process.tables.Tables.removed", lambda *_: (),
+        "in_process.store.Tables.removed", lambda *_: (),
         FeedContract.test_removals_come_until_seen, {},
     ),
     "any request is repeated under a key": (
@@ -281,12 +291,12 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
     ),
     "what is derived is another request": (
         "contract.threads.request_beside", lambda *given: [repr(each) for each in given if each],
-        IdempotencyContract.test_what_is_derived_is_no_other_request,
+        IdempotencyPlanContract.test_what_is_derived_is_no_other_request,
         {"settings": {"assistant": "a", "types": []}, "writes": []},
     ),
     "keys are good for ever": (
         "plans.idempotency.is_old", lambda *_: False,
-        IdempotencyContract.test_a_key_is_good_for_a_week, {},
+        IdempotencyPlanContract.test_a_key_is_good_for_a_week, {},
     ),
     "an erase forgets keys": (
         "contract.erasure.plan_erase",
@@ -321,20 +331,20 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
     "what is to be followed is dropped": (
         "plans.thread_edits.compacted",
         lambda scope: (replace(scope, compacted=scope.seq - 3), [(scope.id, scope.seq - 1)]),
-        ResetContract.test_a_reader_not_far_behind_goes_on, {},
+        ResetPlanContract.test_a_reader_not_far_behind_goes_on, {},
     ),
     "who missed what was dropped goes on": (
         "plans.memory_writes.compacted", lambda scope: (scope, [(scope.id, scope.seq - 3)]),
         ResetContract.test_a_reader_far_behind_starts_over, {},
     ),
     "messages are stored twice": (
-        "in_process.tables.Tables.messages_by_id", lambda *_: (),
+        "in_process.store.Tables.messages_by_id", lambda *_: (),
         AppendContract.test_the_same_message_is_stored_once, {},
     ),
     "positions are reused": (
         "plans.thread_edits._removed",
         shrinking,
-        EditContract.test_the_last_position_is_not_reused,
+        EditPlanContract.test_the_last_position_is_not_reused,
         {},
     ),
     "versions are not compared": (
@@ -374,7 +384,7 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
         BacklogContract.test_waiting_messages_are_counted, {},
     ),
     "all moments are one": (
-        "in_process.tables.Tables.moment", ReadMoment(0, 0),
+        "in_process.store.Tables.moment", ReadMoment(0, 0),
         SnapshotContract.test_a_moment_lasts_until_a_write, {},
     ),
     "what was said later is told of then": (
@@ -395,16 +405,16 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
         SnapshotContract.test_summaries_are_those_of_the_feed, {},
     ),
     "an erased thread leaves what goes with it": (
-        "in_process.tables.Tables.side_records", lambda *_: iter(()),
+        "in_process.store.Tables.side_records", lambda *_: iter(()),
         SideRecordUpkeepContract.test_a_thread_takes_its_own_along, {},
     ),
     "an erased thread takes what goes with others": (
-        "in_process.tables.Tables.side_records", sides_of_any_thread,
+        "in_process.store.Tables.side_records", sides_of_any_thread,
         SideRecordUpkeepContract.test_a_thread_takes_its_own_along, {},
     ),
     "any version of a side record is replaced": (
         "plans.side_records._check_version", lambda *_: None,
-        SideRecordContract.test_a_version_of_one_can_be_expected,
+        SideRecordPlanContract.test_a_version_of_one_can_be_expected,
         {"write": PutSideRecord(kind="Setting", key="k", value={}, expected=2)},
     ),
     "what expired is shown": (
@@ -445,11 +455,15 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
         DerivedContract.test_what_was_to_end_ends_when_it_comes_back, {"is_rewritten": False},
     ),
     "a removed entry leaves its vectors": (
-        "in_process.tables.Tables._remove_entry", keeping_vectors,
+        "in_process.store.Tables._remove_entry", keeping_vectors,
         RowRemovalContract.test_a_removed_entry_leaves_no_vector, {"kind": "memory"},
     ),
+    "a message written again stays as it was": (
+        "in_process.store.Tables._write_entries", first_written,
+        RowOrderContract.test_a_row_written_again_replaces_the_former, {},
+    ),
     "expired keys stay": (
-        "in_process.tables._drop_old", lambda *_: None,
+        "in_process.store._drop_old", lambda *_: None,
         RowRemovalContract.test_expired_keys_are_dropped, {},
     ),
     "what a dropped version cited is cited": (

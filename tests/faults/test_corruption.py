@@ -19,7 +19,7 @@ from benchmarks.fault_counts import FaultOutcome
 from recollect.errors import StoreError
 from recollect.records import PutMemory, Scope
 from recollect.stores.change_feed import Cursor
-from recollect.stores.sqlite import checked_rows, rows
+from recollect.stores.sqlite import checksums, rows
 from recollect.stores.sqlite.checksums import Stored
 from recollect.stores.sqlite.page_checksums import with_checksum
 from recollect.stores.sqlite.store import SQLiteStore
@@ -123,7 +123,7 @@ async def test_without_checksums_changed_bytes_are_read_as_content(
 ) -> None:
     """The test above notices if nobody looks at the checksums."""
     for name in ("_CHECKED_MESSAGE", "CHECKED_MEMORY", "_CHECKED_REVISION"):
-        monkeypatch.setattr(checked_rows, name, lambda stored: stored[:-1])
+        monkeypatch.setattr(checksums, name, lambda stored: stored[:-1])
 
     assert 3 < await content_read_wrongly(filled, 60)
 
@@ -173,7 +173,7 @@ async def test_a_filter_that_checks_no_sums_is_caught(
 ) -> None:
     """The mutant: it finds nothing, and says so."""
     path = await put_elsewhere(tmp_path / "store.db")
-    for module in (checked_rows, rows):
+    for module in (checksums, rows):
         monkeypatch.setattr(module, "CHECKED_MEMORY", without_its_sum)
     async with SQLiteStore(path) as store:
         assert [] == await store.newest(SCOPES[0], "Fact", filter_={"city": "Oslo"})

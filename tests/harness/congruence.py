@@ -27,7 +27,7 @@ from recollect.records import (
 )
 from recollect.stores.change_feed import Cursor, Feed
 from recollect.stores.contract.base import Store
-from recollect.stores.in_process.tables import Tables
+from recollect.stores.in_process.store import Tables
 from recollect.stores.locator import open_store
 from recollect.stores.plans.due_times import Debounce
 from recollect.stores.plans.embedding_backlog import Unembedded
@@ -46,8 +46,9 @@ from recollect.stores.vector_codec import encode_vector
 from recollect.testing.frozen_clock import NOON, FrozenClock
 from recollect.testing.hashed_embedder import HashedEmbedder
 from recollect.testing.reproducible_ids import SeededIds
-from recollect.testing.truth_tables import FILTERS, ILLEGAL_IDS
+from recollect.testing.truth_tables import FILTERS
 from recollect.text.token_estimate import estimated_tokens
+from tests.harness.truth_tables import ILLEGAL_IDS
 
 SCOPES: tuple[Scope, ...] = (("a",), ("a", "é"), ("a", "!"), ("ab",), ("%", "_"))
 THREADS = ("t", "T", "%", "爱")

@@ -15,8 +15,7 @@ from click.testing import CliRunner, Result
 import recollect
 from recollect.cli import main
 from recollect.errors import StoreClosedError
-from recollect.stores.in_process.store import InProcessStore
-from recollect.stores.in_process.tables import Tables
+from recollect.stores.in_process.store import InProcessStore, Tables
 from recollect.stores.plans import audit
 from recollect.stores.plans.audit import AuditVerdict
 from recollect.stores.plans.erase_targets import EraseScope
@@ -25,9 +24,10 @@ from recollect.stores.sqlite.page_checksums import checksum_layer
 from recollect.stores.sqlite.store import SQLiteStore
 from recollect.stores.unit_of_work import Effect, Plan, Rows
 from recollect.testing import FrozenClock
-from recollect.testing.contract_audit import FIRST, KEY, TAMPERINGS, AuditContract, four_changes
-from recollect.testing.contract_samples import ADA, TALK, keep_facts, tell
+from recollect.testing.contract_audit import FIRST, KEY, AuditContract, four_changes
+from recollect.testing.contract_base import ADA, TALK, keep_facts, tell
 from tests.harness.installed_servers import require_postgres
+from tests.harness.plan_contracts.audit import TAMPERINGS, AuditPlanContract
 from tests.harness.postgres_server import PostgresServer
 
 pytestmark = pytest.mark.anyio
@@ -220,7 +220,7 @@ async def test_a_weaker_audit_would_be_noticed(
     assert tampering in TAMPERINGS
 
     with pytest.raises(AssertionError):
-        await AuditContract().test_tampering_is_found(store, tampering)
+        await AuditPlanContract().test_tampering_is_found(store, tampering)
 
 
 async def test_names_that_an_erase_leaves_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

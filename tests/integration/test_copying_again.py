@@ -23,7 +23,7 @@ from recollect.stores.locator import open_store
 from recollect.stores.plans import erase_ledger
 from recollect.stores.plans.erase_targets import EraseMessages, EraseScope, EraseThread
 from recollect.stores.plans.outside_removals import LEFT, MIRROR, OUTSIDE_SCOPE
-from recollect.testing.contract_samples import feed_from_start
+from recollect.testing.contract_base import feed_from_start
 from tests.harness.stopping_store import StoppedError, Stopping
 
 ADA: Scope = ("users", "ada")

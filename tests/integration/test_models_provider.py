@@ -621,7 +621,7 @@ async def test_a_long_pause_is_told_and_not_waited_for(provider: Provider, opene
 async def test_a_client_that_waits_for_a_long_pause_would_hide_it(
     provider: Provider, opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("recollect.providers.retry_pauses.PAUSE_S_MAX", 600)
+    monkeypatch.setattr("recollect.providers.provider_errors.PAUSE_S_MAX", 600)
     busy = answers(openai_error("rate_limit_exceeded"), 429, {"retry-after": "90"})
     provider.acts = [busy, busy]
 

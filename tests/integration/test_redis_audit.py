@@ -22,7 +22,7 @@ from recollect.stores.redis.store import RedisStore
 from recollect.stores.rows import AuditRow
 from recollect.stores.unit_of_work import Effect, PlannedWrite, Rows
 from recollect.testing.contract_audit import FIRST, KEY, four_changes
-from recollect.testing.contract_samples import ADA, TALK, keep_facts, tell
+from recollect.testing.contract_base import ADA, TALK, keep_facts, tell
 from tests.harness.installed_servers import require_redis
 from tests.harness.redis_server import RedisServer, open_server
 

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.records import Evidence, FormationStatus, PutMemory, Scope
-from recollect.stores.in_process.store import InProcessStore
-from recollect.stores.in_process.tables import Tables
+from recollect.stores.in_process.store import InProcessStore, Tables
 from recollect.stores.plans.erase_targets import EraseMessages
 from recollect.stores.rows import (
     FormationRow,
@@ -25,7 +24,7 @@ from recollect.stores.sqlite.rows import SQLiteRows
 from recollect.stores.sqlite.store import SQLiteStore
 from recollect.stores.unit_of_work import Effect, Rows
 from recollect.testing import CountingIds, FrozenClock
-from recollect.testing.contract_samples import ADA, TALK, said
+from recollect.testing.contract_base import ADA, TALK, said
 
 NOW = 1_000_000
 

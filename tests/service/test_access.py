@@ -9,8 +9,8 @@ import pytest
 from recollect.errors import ForbiddenError, QuotaError, UnknownKeyError, UsageError
 from recollect.server.api_keys import Keys
 from recollect.server.authorization import PERMISSIONS, Permission, Principal, granted, relative
-from recollect.server.http.rate_limits import Rates
 from recollect.server.http.signed_tokens import Signer
+from recollect.server.quotas import Rates
 from recollect.side_records import KEYS_SCOPE
 from recollect.stores.contract.base import Store
 from recollect.stores.locator import open_store

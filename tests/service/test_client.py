@@ -35,7 +35,7 @@ from recollect.errors import (
 from recollect.records import Scope, ScopeLike
 from recollect.server.authorization import PERMISSIONS
 from recollect.server.http.problems import problem_of
-from recollect.server.http.rate_limits import Rates
+from recollect.server.quotas import Rates
 from recollect.server.testing import Served
 from recollect.testing.scripted_model import ScriptedModel
 from tests.harness.faulty_proxy import Cut, FaultyProxy

@@ -8,7 +8,7 @@ from fastapi.routing import APIRoute
 
 from recollect import NewMessage
 from recollect.client import SyncClient
-from recollect.server.http.path_names import NamedRoute
+from recollect.server.http.query_params import NamedRoute
 from recollect.server.testing import Served
 
 Connect = Callable[..., httpx.Client]

@@ -29,7 +29,6 @@ from recollect.stores.change_feed import (
 from recollect.stores.contract.base import Store
 from recollect.stores.locator import open_store
 from recollect.stores.plans import changes
-from recollect.stores.sqlite import feed_blocks
 from recollect.stores.sqlite import rows as sqlite_rows
 from recollect.testing import NOON, FrozenClock, HashedEmbedder, SeededIds
 from recollect.text.stored_terms import decode_joined_terms, decode_terms
@@ -94,7 +93,7 @@ async def read_both(path: Path, steps: Sequence[Step]) -> list[Feed]:
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Read every scope in blocks of three entries."""
     monkeypatch.setattr(sqlite_rows, "BLOCKS_FROM", 0)
-    monkeypatch.setattr(feed_blocks, "BLOCK_ROWS", 3)
+    monkeypatch.setattr(sqlite_rows, "BLOCK_ROWS", 3)
 
 
 def columns_of(segment: Segment) -> dict[str, object]:

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from recollect.errors import LimitError, UsageError
 from recollect.records import Json, JsonObject
 from recollect.stores.filters import CONDITIONS_MAX, equal, matches, read_filter
-from recollect.testing.truth_tables import FILTERS, ILLEGAL_FILTERS
+from recollect.testing.truth_tables import FILTERS
+from tests.harness.truth_tables import ILLEGAL_FILTERS
 
 scalars: st.SearchStrategy[Json] = st.one_of(
     st.none(),

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.errors import LeaseLostError, UsageError
-from recollect.stores.in_process.tables import Tables
+from recollect.stores.in_process.store import Tables
 from recollect.stores.plans.due_times import Debounce, is_due, plan_signal, thread_after_append
 from recollect.stores.plans.formation import failed_thread, formed_thread, plan_claims
 from recollect.stores.plans.leases import Lease, LeaseRequest, check_lease, claimed_scope, is_leased

@@ -10,7 +10,8 @@ from recollect.stores import validation as validate
 from recollect.stores.digests import keyed_digest, request_digest, text_hash
 from recollect.stores.plans.idempotency import idempotency_of
 from recollect.stores.validation import ID_CHARACTERS_MAX, check_id, check_scope
-from recollect.testing.truth_tables import ILLEGAL_IDS, LEGAL_IDS
+from recollect.testing.truth_tables import LEGAL_IDS
+from tests.harness.truth_tables import ILLEGAL_IDS
 
 
 @pytest.mark.parametrize("id_", LEGAL_IDS, ids=ascii)

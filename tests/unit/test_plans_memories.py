@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from recollect.errors import UsageError, VersionConflictError
 from recollect.records import Evidence, PutMemory
-from recollect.stores.in_process.tables import Tables
+from recollect.stores.in_process.store import Tables
 from recollect.stores.plans.changes import read_past
 from recollect.stores.plans.evidence import decode_evidence, encode_evidence, evidence_messages
 from recollect.stores.plans.memories import check_version, is_expired, is_valid
@@ -22,7 +22,8 @@ from recollect.stores.plans.prepared_writes import (
 from recollect.stores.rows import MemoryRow
 from recollect.stores.validation import check_time
 from recollect.testing import NOON, CountingIds
-from recollect.testing.truth_tables import BELIEFS, VALIDITIES, BeliefCase, hour
+from recollect.testing.truth_tables import hour
+from tests.harness.truth_tables import BELIEFS, VALIDITIES, BeliefCase
 
 SCOPE = ("ada",)
 NOW = check_time(NOON, "noon")

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from recollect.records import NewMessage
-from recollect.stores.in_process.tables import Tables
+from recollect.stores.in_process.store import Tables
 from recollect.stores.plans.threads import (
     SESSION_GAP_S,
     message_of,

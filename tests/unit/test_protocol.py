@@ -19,7 +19,7 @@ import pytest
 from recollect.errors import LeaseLostError, UsageError
 from recollect.records import Evidence, NewMessage, PutMemory, Scope
 from recollect.stores.in_process import rows as inprocess
-from recollect.stores.in_process.tables import Tables
+from recollect.stores.in_process.store import Tables
 from recollect.stores.plans import erasure, formation, receipts, threads
 from recollect.stores.plans.due_times import Debounce, is_due, thread_after_append
 from recollect.stores.plans.erase_targets import EraseMessages, EraseScope, EraseTarget, EraseThread

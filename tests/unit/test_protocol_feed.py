@@ -17,7 +17,7 @@ from recollect.errors import NotFoundError
 from recollect.records import DeleteMemory, NewMessage, PutMemory
 from recollect.stores.change_feed import Cursor, Feed, FeedEntry
 from recollect.stores.in_process.rows import ScopeTable
-from recollect.stores.in_process.tables import Tables
+from recollect.stores.in_process.store import Tables
 from recollect.stores.plans import idempotency as requests
 from recollect.stores.plans.changes import read_feed
 from recollect.stores.plans.due_times import Debounce
@@ -311,8 +311,8 @@ MUTANTS: dict[str, tuple[Writers, Wrong]] = {
     "the seq is drawn outside the transaction": (DrawFirst(), None),
     "a reset is ignored": (ForDeaf(), None),
     "tombstones go without a word": (CompactSilently(), None),
-    "removals leave no tombstone": (Writers(), ("in_process.tables.Tables.removed", lambda *_: ())),
-    "changes are passed over": (Writers(), ("in_process.tables.Tables.changed", without_edits)),
+    "removals leave no tombstone": (Writers(), ("in_process.store.Tables.removed", lambda *_: ())),
+    "changes are passed over": (Writers(), ("in_process.store.Tables.changed", without_edits)),
     "a scope made anew has the old epoch": (
         Writers(), ("plans.threads.open_scope", one_epoch),
     ),

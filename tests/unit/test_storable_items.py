@@ -9,8 +9,13 @@ import pytest
 import recollect
 from recollect import integrations
 from recollect.errors import UsageError
-from recollect.integrations.item_forms import ITEM_KINDS, ItemForm
-from recollect.integrations.storable_items import TOO_DEEP, storable_json, storable_message
+from recollect.integrations.storable_items import (
+    ITEM_KINDS,
+    TOO_DEEP,
+    ItemForm,
+    storable_json,
+    storable_message,
+)
 
 FORM = ItemForm("smolagents", text_part=lambda text: {"text": text})
 PICTURE = "data:image/png;base64," + "iVBOR/w0" * 150_000

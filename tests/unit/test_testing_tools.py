@@ -113,7 +113,8 @@ def test_the_tools_need_no_test_framework() -> None:
         "import sys\n"
         "sys.modules['pytest'] = sys.modules['hypothesis'] = None\n"
         "import recollect.testing, recollect.testing.truth_tables\n"
-        "import tests.harness.store_model, recollect.testing.follower\n"
+        "import tests.harness.store_model, tests.harness.truth_tables\n"
+        "import recollect.testing.follower\n"
     )
 
     finished = subprocess.run(

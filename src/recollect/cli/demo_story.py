@@ -126,7 +126,6 @@ def _label(content: Message | Memory) -> str:
 
 
 def _shared(memory: Memory, pointer: str, query: str) -> int:
-    """Count the words that a field and a query share."""
     field = str(memory.value.get(pointer.removeprefix("/"), ""))
     return len(set(re.findall(r"\w+", field.lower())) & set(re.findall(r"\w+", query.lower())))
 

@@ -19,8 +19,7 @@ from recollect.cli.memory_choice import opened_model, opened_to_form
 from recollect.cli.options import Target
 from recollect.cli.output import note
 from recollect.cli.scope_hints import EMPTY_STORE, read_hint
-from recollect.cli.service_store import make_folder
-from recollect.cli.store_choice import without_password
+from recollect.cli.store_choice import make_folder, without_password
 from recollect.errors import MissingExtraError
 
 if TYPE_CHECKING:

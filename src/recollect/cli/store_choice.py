@@ -1,4 +1,4 @@
-"""Open the store of a command, and reject a missing one."""
+"""Open the store of a command, reject a missing one, and choose that of a service."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from recollect.cli.options import Target
+from recollect.cli.options import DEFAULT_STORE, Option, Target, store_option
 from recollect.errors import NotFoundError
 
 if TYPE_CHECKING:
@@ -106,3 +106,27 @@ async def opened(target: Target, *, create: bool = False) -> AsyncIterator[Recol
         counting(memory) as counted,
     ):
         yield counted
+
+
+def default_store() -> str:
+    """Return the default store of a service."""
+    own = user_store()
+    if own is None or Path(DEFAULT_STORE).exists():
+        return DEFAULT_STORE
+    return str(own)
+
+
+def service_store_option() -> Option:
+    """Return the option that names the store of a service."""
+    return store_option(
+        "A file, as a path or sqlite: URL, or a server's.",
+        default=default_store,
+        shown=f"{DEFAULT_STORE} if it exists, else a file in your data folder",
+    )
+
+
+def make_folder(store: str) -> None:
+    """Create the user's data folder, readable only by the user, if *store* is in it."""
+    own = user_store()
+    if own is not None and store_file(store) == own:
+        own.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

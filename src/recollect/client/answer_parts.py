@@ -11,7 +11,7 @@ from recollect.stores.plans.erase_targets import EraseReceipt
 from recollect.wire.elements import Fields
 from recollect.wire.erasures import receipt_from_json
 from recollect.wire.memories import revision_from_json
-from recollect.wire.messages import message_from_json
+from recollect.wire.threads import message_from_json
 from recollect.worker.formation_result import FormationResult
 
 T = TypeVar("T")

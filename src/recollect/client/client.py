@@ -23,6 +23,7 @@ from recollect.wire.administration import (
     Answerer,
     answerer_from_json,
     audit_entry_from_json,
+    health_from_json,
     verdict_from_json,
 )
 from recollect.wire.elements import time_to_json
@@ -32,7 +33,6 @@ from recollect.wire.erasures import (
     receipt_from_json,
     target_to_json,
 )
-from recollect.wire.health import health_from_json
 from recollect.wire.recalls import context_from_json, recall_from_json, where_to_json
 from recollect.wire.record_digests import END, LINES, PROBLEM
 from recollect.wire.threads import formation_from_json, thread_from_json

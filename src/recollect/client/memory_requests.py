@@ -23,8 +23,7 @@ from recollect.records import (
     Trust,
 )
 from recollect.wire.elements import time_to_json
-from recollect.wire.memories import memory_from_json, put_to_json
-from recollect.wire.reviews import waiting_from_json
+from recollect.wire.memories import memory_from_json, put_to_json, waiting_from_json
 
 
 class MemoryRequests(ServiceConnection):

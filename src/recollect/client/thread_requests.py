@@ -10,8 +10,7 @@ from recollect.client.connection import ServiceConnection, made_key
 from recollect.errors import NotFoundError
 from recollect.messages.new_message import NewMessageLike, new_message, new_messages
 from recollect.records import Message, Page, ScopeLike, Thread
-from recollect.wire.messages import message_from_json, new_message_to_json
-from recollect.wire.threads import thread_from_json
+from recollect.wire.threads import message_from_json, new_message_to_json, thread_from_json
 
 
 class ThreadRequests(ServiceConnection):

@@ -11,7 +11,7 @@ from recollect.conversation.thread_history import Placed
 from recollect.conversation.token_counts import counter_of, newest_that_fit
 from recollect.errors import UsageError
 from recollect.memory.facade import Recollect
-from recollect.messages.cut_points import whole_cut
+from recollect.messages.pairs import whole_cut
 from recollect.ports import TokenCounter
 from recollect.records import ScopeLike
 from recollect.stores.validation import POSITION_MAX

@@ -18,7 +18,7 @@ from recollect.conversation.token_counts import (
 )
 from recollect.memory.facade import Recollect
 from recollect.messages import AnyMessage
-from recollect.messages.cut_points import past_results
+from recollect.messages.pairs import past_results
 from recollect.ports import TokenCounter
 from recollect.records import ScopeLike
 from recollect.sync.object_home import AnyRecollect

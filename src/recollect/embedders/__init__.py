@@ -114,8 +114,8 @@ def _adapted(choice: object) -> Embedder:
         CheckedEmbedder,
         LangChainEmbedder,
         LangChainEmbeddings,
+        library_embedder,
     )
-    from recollect.embedders.library_objects import library_embedder
 
     if isinstance(choice, Embedder):
         return CheckedEmbedder(choice)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from hashlib import blake2b
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from recollect.errors import EmbedderError
 from recollect.ports import Embedder, Vector
-from recollect.providers.object_names import identity_of
-from recollect.providers.plain_functions import check_plain
+from recollect.providers.object_names import check_plain, identity_of, weights_name
 
 Embed = Callable[[Sequence[str]], Sequence[Sequence[float]] | Sequence[Vector]]
 
@@ -126,7 +125,6 @@ def _answer(embed: Embed, texts: Sequence[str], name: str) -> list[Vector]:
 
 
 def _unit(vector: Vector, identity: str) -> Vector:
-    """Return *vector* scaled to length 1."""
     length = float(np.linalg.norm(vector))
     if not np.isfinite(length) or length == 0:
         about = f"the embedder {identity} gave a vector of length {length}"
@@ -160,3 +158,39 @@ class LangChainEmbedder(CallableEmbedder):
             lambda texts: embeddings.embed_documents(list(texts)),
             identity=identity or f"{kind.__module__}.{kind.__qualname__}/{digest}",
         )
+
+
+def library_embedder(choice: object) -> CallableEmbedder | None:
+    """Return an object of one of these libraries as an embedder; ``None`` for any other object."""
+    if _is_of(choice, "sentence_transformers") and hasattr(choice, "encode"):
+        return CallableEmbedder(_encoding(choice), identity=_name_of(choice))
+    if _is_of(choice, "fastembed") and hasattr(choice, "embed"):
+        named = getattr(choice, "model_name", type(choice).__name__)
+        return CallableEmbedder(_embedding(choice), identity=f"fastembed/{named}")
+    return None
+
+
+def _is_of(choice: object, package: str) -> bool:
+    return any(kind.__module__.partition(".")[0] == package for kind in type(choice).__mro__)
+
+
+def _encoding(model: Any) -> Any:
+    def embed(texts: Sequence[str]) -> Sequence[Vector]:
+        found: Sequence[Vector] = model.encode(
+            list(texts), show_progress_bar=False, convert_to_numpy=True
+        )
+        return found
+
+    return embed
+
+
+def _embedding(model: Any) -> Any:
+    def embed(texts: Sequence[str]) -> Sequence[Vector]:
+        return list(model.embed(list(texts)))
+
+    return embed
+
+
+def _name_of(model: object) -> str:
+    name = weights_name(model) or type(model).__qualname__
+    return f"sentence-transformers/{name.removeprefix('sentence-transformers/')}"

@@ -16,10 +16,10 @@ from recollect.providers.endpoints import Endpoint, endpoint_of
 from recollect.providers.provider_errors import (
     page_title,
     read_failure,
+    refuse_long_pause,
     status_of,
     translated_errors,
 )
-from recollect.providers.retry_pauses import refuse_long_pause
 
 SaidT = TypeVar("SaidT")
 

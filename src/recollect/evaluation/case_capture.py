@@ -148,7 +148,6 @@ async def _excerpt_of_formation(
 
 
 async def _formed_before(memory: Recollect, scope: Scope, formation: Formation, thread: str) -> int:
-    """Return the watermark of *thread* before *formation*."""
     is_earlier = False
     async for each in each_row(lambda cursor: memory.formations(scope, cursor=cursor, limit=_PAGE)):
         if is_earlier and thread in each.watermarks:

@@ -70,7 +70,6 @@ def append_case(path: Path, draft: CaseDraft) -> str:
 
 
 def _free(name: str, taken: set[str]) -> str:
-    """Return *name*, with a number if it is taken."""
     number = 2
     free = name
     while free in taken:

@@ -11,9 +11,12 @@ from hashlib import blake2b
 from typing import Final, NewType, TypeAlias, TypeVar
 
 from recollect.errors import UsageError
-from recollect.records import Json, JsonObject, NewMessage, Scope
+from recollect.records import Json, JsonObject, Memory, NewMessage, Scope
+from recollect.stores.validation import check_time
 from recollect.text.coded_text import with_code
 
+_CONTENT_FIELDS = ("value", "text", "valid_from", "valid_until")
+"""The fields that make up a memory's content; the others, such as the trust, may differ."""
 Difference = NewType("Difference", str)
 """A sentence of a report: what was stored differently from the file, or left out."""
 OTHER_BRANCHES: Final = Difference("messages of other branches than the current one were left out")
@@ -21,7 +24,6 @@ EMPTY: Final = Difference("messages without words were left out")
 REASONING: Final = Difference("parts of the model's reasoning were left out")
 _ID_BYTES: Final = 16
 _SHOWN_CHARACTERS: Final = 60
-
 RoleT = TypeVar("RoleT")
 
 
@@ -279,3 +281,35 @@ def in_zone(time: datetime, zone: tzinfo) -> tuple[datetime, bool]:
             value=time.isoformat(),
         )
         raise UsageError(msg) from error
+
+
+def is_different(record: JsonObject, other: JsonObject | Memory) -> bool:
+    """Return True if the content of *record* differs from that of *other*."""
+    return any(record.get(name) != _content_field(other, name) for name in _CONTENT_FIELDS)
+
+
+def _content_field(other: JsonObject | Memory, name: str) -> object:
+    if not isinstance(other, Memory):
+        return other.get(name)
+    match name:
+        case "value":
+            return other.value
+        case "text":
+            return other.text
+        case _:
+            at = other.valid_from if name == "valid_from" else other.valid_until
+            return None if at is None else check_time(at, name)
+
+
+def describe(record: JsonObject) -> str:
+    """Return a memory's name for messages: an entity or fact by its text, others by their key."""
+    if record["type"] not in {"Entity", "Fact"}:
+        return f"{record['type']}/{record['key']}"
+    value = record["value"]
+    name = value.get("name") if isinstance(value, Mapping) else None
+    return f"{record['type']} {shown(name or record['text'])}"
+
+
+def with_scope(record: JsonObject, scope: Scope) -> JsonObject:
+    """Return *record* with *scope* as its scope."""
+    return {**record, "scope": list(scope)}

@@ -15,7 +15,6 @@ from anyio import to_thread
 
 from recollect.errors import ConflictError, UsageError
 from recollect.importers.awaited_import import awaited_import
-from recollect.importers.existing_memories import describe, is_different, with_scope
 from recollect.importers.file_forms import read_rows
 from recollect.importers.import_entries import (
     Archived,
@@ -24,6 +23,9 @@ from recollect.importers.import_entries import (
     Incoming,
     Refused,
     Row,
+    describe,
+    is_different,
+    with_scope,
 )
 from recollect.importers.input_files import InputFile
 from recollect.lifecycle.record_import import RecordImport, RecordImportCounts
@@ -210,7 +212,8 @@ async def keep_batch(
     memory: Recollect, scope: Scope, rows: Iterator[Row], tally: ImportCounts
 ) -> bool:
     """Store the next ``BATCH_ROWS`` of *rows* and count them; return False if none were left."""
-    batch = await to_thread.run_sync(_next_batch, rows)  # reading and parsing block
+    # Reading and parsing block.
+    batch = await to_thread.run_sync(list, islice(rows, BATCH_ROWS))
     if batch:
         await _store_batch(memory, scope, batch, tally)
     return bool(batch)
@@ -224,10 +227,6 @@ async def keep_waiting(tally: ImportCounts) -> None:
         for _, records in groupby(batch, lambda row: row.is_remembered):
             await _restore_scopes(list(records), tally, last=True)
         tally.report_refused(batch)
-
-
-def _next_batch(rows: Iterator[Row]) -> list[Row]:
-    return list(islice(rows, BATCH_ROWS))
 
 
 async def _store_batch(

@@ -117,7 +117,6 @@ def read_memory(value: JsonObject, place: str, reading: ImportOptions) -> Iterat
 
 
 def _with_text_ids(value: JsonObject) -> JsonObject:
-    """Return *value* with integer ids as decimal text."""
     names = ("id", *(name for name, _ in OWNERS))
     return {**value, **{name: str(value[name]) for name in names if type(value.get(name)) is int}}
 

@@ -41,12 +41,7 @@ def is_message(row: JsonObject) -> bool:
 
 
 def read_message(row: JsonObject, place: str, reading: ImportOptions) -> Incoming:
-    """
-    Return the message that *row* holds.
-
-    Raises:
-        UsageError: A field is missing or invalid.
-    """
+    """Return the message that *row* holds."""
     role, is_named = read_role(row.get("role"), _ROLES)
     text = optional_text_in(row, "text") or ""
     time, is_assumed = read_moment(row.get("timestamp"), reading)

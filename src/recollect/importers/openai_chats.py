@@ -45,12 +45,7 @@ def is_chat_message(value: JsonObject) -> bool:
 def read_chat_message(
     value: Json, place: str, reading: ImportOptions, *, thread: str, index: int
 ) -> Incoming:
-    """
-    Return the message at *index* of a chat, to be stored in *thread*.
-
-    Raises:
-        UsageError: A field is missing or invalid.
-    """
+    """Return the message at *index* of a chat, to be stored in *thread*."""
     if value is None:
         raise UsageError(no_object(value))
     if not isinstance(value, Mapping) or not is_chat_message(value):

@@ -25,12 +25,7 @@ def is_entry_id(text: str) -> bool:
 
 
 def erase_target(id_: str | None) -> EraseTarget:
-    """
-    Return what to erase for an `entry_id`.
-
-    Raises:
-        UsageError: It is not one.
-    """
+    """Return what to erase for an `entry_id`."""
     parts = [unquote(each) for each in (id_ or "").split("/")]
     match parts:
         case ["message", thread, message]:

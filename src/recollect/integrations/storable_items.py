@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from recollect.errors import LimitError, UsageError
-from recollect.integrations.item_forms import ItemForm
 from recollect.records import Json, NewMessage, Role
 from recollect.stores.validation import (
     INTEGER_BITS_MAX,
@@ -17,6 +17,33 @@ from recollect.stores.validation import (
     check_object,
     readable,
 )
+
+ITEM_KINDS: Final = frozenset({
+    "agent_framework", "google_adk", "llama_index", "openai_agents", "pydantic_ai", "smolagents"
+})  # fmt: skip
+"""The keys of a message's metadata that hold a framework's own data, and nothing of a user's."""
+
+
+def _as_it_is(item: Json) -> Json:
+    return item
+
+
+@dataclass(frozen=True, slots=True)
+class ItemForm:
+    """
+    How a framework's messages are stored.
+
+    Attributes:
+        kind: The key of the metadata that holds the item, one of ``ITEM_KINDS``.
+        text_part: Returns a part of a message that is text, as JSON; it stands for a picture or
+            other data that is too large for a store.
+        read: Reads an item; it raises ``ValueError`` for what the framework does not read.
+    """
+
+    kind: str
+    text_part: Callable[[str], Json] = _as_it_is
+    read: Callable[[Json], object] = _as_it_is
+
 
 CUTS: Final = (100_000, 10_000, 1_000, 100)
 """Characters to which the texts of an item that is too large are cut, in turn until it fits."""
@@ -92,7 +119,6 @@ def _storable_scalar(value: object) -> object:
 
 
 def _forms_of(item: Json, form: ItemForm) -> Iterator[Json]:
-    """Yield an item with less and less of it."""
     yield item
     plain = storable_json(item, depth=2)  # level 1 is the metadata
     yield plain

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, TypeAlias
 
 from recollect.errors import UsageError
-from recollect.integrations.item_forms import ItemForm
-from recollect.integrations.storable_items import storable_message, storable_text
+from recollect.integrations.storable_items import ItemForm, storable_message, storable_text
 from recollect.memory.facade import Recollect
 from recollect.recall.context import guide_for
 from recollect.recall.query import query_in

@@ -132,7 +132,6 @@ class _ScopeMoment:
 
     @property
     def is_absent(self) -> bool:
-        """Whether the scope does not exist."""
         return self.epoch == 0
 
 
@@ -348,7 +347,6 @@ class RecordImport:
                 checked.wait(place)
 
     async def _stored_evidence_at(self, scope: Scope, record: JsonObject) -> set[MessageAddress]:
-        """Return the evidence cited by the stored memory at the address of *record*."""
         _, type_, key = name_of(record)
         return {
             cited_message(each)

@@ -38,7 +38,6 @@ CopyProgress: TypeAlias = Callable[[int, int, int], None]
 
 
 def _content_of(digests: Counter[int]) -> str:
-    """Return a digest of a scope's content."""
     found = Digest()
     found.take(digests)
     return f"{found.count}:{found}"

@@ -281,7 +281,6 @@ def _is_said(memory: Memory) -> bool:
 
 
 async def _cited_messages(store: Store, memories: Iterable[Memory]) -> dict[ScopedMessage, Message]:
-    """Return the messages in the evidence of *memories*."""
     evidence: defaultdict[Scope, list[EvidenceMap]] = defaultdict(list)
     for memory in memories:
         evidence[memory.scope].append(memory.evidence)

@@ -156,7 +156,6 @@ def _unexplained_at(read: Histories) -> frozenset[datetime]:
 
 
 def _pairs(revisions: Sequence[Revision]) -> Iterator[tuple[Revision | None, Revision]]:
-    """Yield each version with the one before."""
     yield from zip([None, *revisions], revisions, strict=False)
 
 

@@ -131,7 +131,6 @@ class RecallMethods:
                     await settling.settle(each)
 
     async def _scopes_of(self, scope: ScopeLike, *, below: bool) -> tuple[Scope, ...]:
-        """Return *scope*, or with *below* all scopes with data at and under it."""
         given = (check_scope(scope),)
         return (await scopes_below(self.store, Below(given)) or given) if below else given
 

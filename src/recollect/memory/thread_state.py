@@ -198,7 +198,6 @@ class ThreadStateMethods(ABC):
         return await self.store.side_record(scope, ATTACHMENT, _named(name), thread=thread)
 
     async def _side_records(self, scope: Scope, kind: str, thread: str) -> list[SideRecord]:
-        """Return a thread's side records of a kind, by key."""
         found = each_row(
             lambda cursor: self.store.side_records(
                 scope, kind, thread=thread, cursor=cursor, limit=_PAGE

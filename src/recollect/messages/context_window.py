@@ -81,7 +81,6 @@ def trim_messages(  # noqa: PLR0913 - langchain-core's parameters, and two more
 
 
 def _ending_on(wanted: Types | None, messages: list[AnyMessage]) -> list[AnyMessage]:
-    """Return *messages* up to the last one of the types *wanted*."""
     if not wanted:
         return messages
     ends = (place + 1 for place, each in enumerate(messages) if is_type(each, wanted))

@@ -1,4 +1,4 @@
-"""Group tool calls with their results, as providers reject one without the other."""
+"""Keep tool calls with their results, as providers reject one without the other."""
 
 from __future__ import annotations
 
@@ -95,3 +95,35 @@ def _answered(message: AnyMessage) -> str | None:
     if (call := tool_call_id_of(message)) is not None:
         return f"id {call}"
     return f"function {message.name}" if kind_of(message) == "function" else None
+
+
+def past_results(messages: Sequence[AnyMessage], cut: int) -> int:
+    """Return the first cut at or after *cut* that does not start with a tool result."""
+    while 0 < cut < len(messages) and _is_result(messages[cut]):
+        cut += 1
+    return cut
+
+
+def whole_cut(messages: Sequence[AnyMessage], cut: int) -> int:
+    """
+    Return a cut near *cut* that keeps tool results with their call.
+
+    Results of a call before *cut* move before it. A last call without all its results stays after
+    the cut.
+    """
+    cut = past_results(messages, cut)
+    call = cut - 1
+    while call >= 0 and _is_result(messages[call]):
+        call -= 1
+    if call < 0 or cut < len(messages):
+        return cut
+    answered = {tool_call_id_of(each) for each in messages[call + 1 : cut]}
+    return cut if _called(messages[call]) <= answered else call
+
+
+def _is_result(message: AnyMessage) -> bool:
+    return kind_of(message) in {"tool", "function"}
+
+
+def _called(message: AnyMessage) -> set[object]:
+    return {call.get("id") for call in tool_calls_of(message)}

@@ -240,5 +240,4 @@ def _summary_in(message: AnyMessage) -> str | None:
 
 
 def _classes(plan: SummaryPlan) -> MessageClasses:
-    """Return the family of the messages of *plan*."""
     return family_of(plan.old)

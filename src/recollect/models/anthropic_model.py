@@ -19,7 +19,7 @@ from recollect.models.provider_turns import (
     token_count,
 )
 from recollect.ports import ModelAnswer, ModelRequest, Tool, Turn, Usage
-from recollect.providers.retry_pauses import refuse_long_pause_async
+from recollect.providers.provider_errors import refuse_long_pause_async
 from recollect.records import Json, JsonObject
 
 EXTRA: Final = "anthropic"

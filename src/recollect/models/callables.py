@@ -13,8 +13,7 @@ from anyio.lowlevel import RunVar
 from recollect.errors import ModelError
 from recollect.models.structured_output import calls_before, read_calls
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall, Usage
-from recollect.providers.object_names import identity_of
-from recollect.providers.plain_functions import is_async
+from recollect.providers.object_names import identity_of, is_async
 from recollect.providers.provider_errors import provider_call
 from recollect.records import JsonObject
 

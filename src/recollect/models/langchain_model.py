@@ -121,7 +121,6 @@ class LangChainModel:
         return messages_of(request, marks_stable_part=is_marked)
 
     def _limited_to(self, output_tokens_max: int) -> Any:
-        """Return the model with its limit of output tokens lowered to *output_tokens_max*."""
         if output_tokens_max not in self._limited:
             self._limited = {output_tokens_max: _limited(self._model, output_tokens_max)}
         return self._limited[output_tokens_max]

@@ -10,7 +10,7 @@ from recollect.models.openai_wire import function_of, messages_in_wire, read_chu
 from recollect.models.provider_client import ProviderModel, ToolMode
 from recollect.models.structured_output import CALLS_TITLE
 from recollect.ports import ModelAnswer, ModelRequest
-from recollect.providers.retry_pauses import refuse_long_pause_async
+from recollect.providers.provider_errors import refuse_long_pause_async
 from recollect.records import Json, JsonObject
 
 EXTRA: Final = "openai"

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from json import JSONDecodeError
 from math import isfinite
-from typing import Final
+from typing import Any, Final
 
 import anyio
 
@@ -21,10 +21,11 @@ from recollect.errors import (
 from recollect.providers.redaction import redacted, reveals_secret
 from recollect.text.time_zones import with_zone
 
+PAUSE_S_MAX: Final = 20.0
+"""Longest pause that a client waits for before it asks again; a longer one is an error."""
 REASON_CHARACTERS_MAX: Final = 400
 RETRY_AFTER_S_MAX: Final = 86_400.0
 CAUSES_MAX: Final = 10
-
 _GONE: Final = frozenset({"model_not_found", "model_deprecated", "model_decommissioned"})
 _DENIED: Final = frozenset(
     {
@@ -148,7 +149,6 @@ def read_failure(error: BaseException, identity: str, secrets: Iterable[str] = (
 
 
 def _words_of(error: BaseException) -> str:
-    """Return the classes and texts of an error and its causes, each once."""
     causes = [each for each in _chain(error) if each is error or not _repeats_status(each)]
     return " <- ".join(dict.fromkeys(f"{type(each).__name__}: {each}" for each in causes))
 
@@ -328,3 +328,20 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
             return
         yield each
         each = each.__cause__ or each.__context__
+
+
+def refuse_long_pause(response: Any) -> None:
+    """
+    Tell the client not to retry *response* if it asks for a pause longer than ``PAUSE_S_MAX``.
+
+    The clients of OpenAI and Anthropic wait up to two minutes. The caller's timeout would end
+    first, and hide that the provider is busy and for how long. It is a hook of the HTTP client.
+    """
+    asked = retry_after_s(response.headers)
+    if asked is not None and asked > PAUSE_S_MAX:
+        response.headers["x-should-retry"] = "false"  # the header by which a server says so
+
+
+async def refuse_long_pause_async(response: Any) -> None:
+    """Do the same as `refuse_long_pause`, as a hook of an asynchronous client."""
+    refuse_long_pause(response)

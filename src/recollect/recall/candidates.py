@@ -353,7 +353,6 @@ class Collection:
 
 
 def _together(found: Iterable[Postings | None]) -> TermWeights:
-    """Return the postings of one term over all slices."""
     present = [each for each in found if each is not None]
     if not present:
         return np.empty(0, np.int32), np.empty(0, np.float32)

@@ -206,7 +206,6 @@ def _ordered_by_value(bearing: Sequence[Recalled], count: TokenCounter) -> list[
 
 
 def _priced(entries: Sequence[Recalled], count: TokenCounter) -> list[tuple[float, _Candidate]]:
-    """Return the entries as candidates, each with the price of its tokens."""
     found = []
     for entry in entries:
         text = _own_text(entry.content)
@@ -311,7 +310,6 @@ class _ShownEntries:
         self._texts: set[tuple[Scope, str]] = set()
 
     def add(self, candidate: _Candidate) -> None:
-        """Note that an entry is shown."""
         self._texts.add(candidate.compared)
         messages, terms = _replaced_words(candidate.entry)
         for message in messages:

@@ -179,7 +179,6 @@ class _ArrayListing:
 
 
 def _only(numbers: Mapping[str, int], columns: Sequence[NDArray[np.int32]]) -> dict[str, Json]:
-    """Return the names of which a column has the number."""
     present = set(np.unique(np.concatenate(columns)).tolist())
     return {name: number for name, number in numbers.items() if number in present}
 
@@ -293,7 +292,6 @@ class _Mapping:
     blocks: int
 
     def array(self, listed: Mapping[str, Any]) -> AnyArray:
-        """Return an array that the header lists."""
         if "constant" in listed:
             return constant(listed["constant"], listed["count"])
         at = self.start + BLOCK_BYTES * int(listed["at"])

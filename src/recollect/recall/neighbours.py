@@ -101,7 +101,6 @@ def _read_near(
 
 
 def _unit_vectors(entries: Sequence[FeedEntry], dimensions: int) -> NDArray[np.float32]:
-    """Return the vectors of *entries* as rows of unit length."""
     _, components, scales = decode_vectors([each.vector for each in entries])
     vectors = components.astype(np.float32) * scales[:, None]
     # Stored as int8, so that their length is only about one.

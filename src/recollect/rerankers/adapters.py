@@ -8,10 +8,8 @@ from typing import Any, SupportsFloat, TypeAlias
 
 from recollect.errors import ModelError
 from recollect.ports import Reranker
-from recollect.providers.object_names import identity_of
-from recollect.providers.plain_functions import check_plain
+from recollect.providers.object_names import check_plain, identity_of, weights_name
 from recollect.providers.provider_errors import read_failure, translated_errors
-from recollect.providers.weight_names import weights_name
 
 Scoring: TypeAlias = "Callable[[str, list[str]], Iterable[Any]]"
 _PLACE = "recollect_place"

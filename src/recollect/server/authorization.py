@@ -138,12 +138,7 @@ def check_giving(principal: Principal, permissions: Collection[str]) -> frozense
 
 
 def check_permissions(permissions: Collection[str]) -> frozenset[Permission]:
-    """
-    Return *permissions* if all are known and there is at least one.
-
-    Raises:
-        UsageError: One is unknown, or none is given.
-    """
+    """Return *permissions* if all are known and there is at least one."""
     unknown = sorted(set(permissions) - set(PERMISSIONS))
     if unknown or not permissions:
         msg = with_code(

@@ -66,7 +66,6 @@ def _read_now(
 
 
 def _cached_columns(snapshot: StoreSnapshot, scope: Scope, cache: ColumnCache) -> MemoryColumns:
-    """Return the cached columns of a scope, or build them from the snapshot."""
     kept = cache.take(scope)
     if kept is None:
         kept = columns_of(*snapshot.summaries(scope))

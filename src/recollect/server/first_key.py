@@ -1,10 +1,14 @@
-"""The first API key of a store: choose its scope, create it, and replace it when it is lost."""
+"""The first API key of a store, how it is replaced when it is lost, and the page's own key."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Final
+
+import anyio
 
 from recollect.errors import UsageError
 from recollect.records import Scope
@@ -13,6 +17,9 @@ from recollect.server.authorization import PERMISSIONS, RESERVED
 from recollect.stores.contract.base import Store
 from recollect.stores.validation import SEGMENTS_MAX
 
+PAGE_KEY: Final = "page"
+PAGE_KEY_S: Final = 86_400.0
+"""Lifetime of the key, since a service that is killed cannot revoke it."""
 DEFAULT_SCOPE: Final[Scope] = ("default",)
 FIRST_KEY: Final = "first"
 
@@ -102,3 +109,28 @@ async def recover_first_key(keys: Keys, store: Store, chosen: Scope | None) -> R
     key, secret = await keys.create(FIRST_KEY, bound, PERMISSIONS)
     earlier = tuple(each for each in able if each.scope == bound[: len(each.scope)])
     return RecoveredKey(key=key, secret=secret, earlier=earlier)
+
+
+@asynccontextmanager
+async def page_key(
+    keys: Keys, scope: Scope, now: datetime, tell: Callable[[str], None]
+) -> AsyncIterator[None]:
+    """
+    Create a key of *scope* with all permissions, and revoke it at the end of the block.
+
+    The user who starts a service can read its store anyway: the key gives no more access.
+
+    Args:
+        keys: The keys of the service.
+        scope: The scope that the page shows.
+        now: The store's present moment.
+        tell: Called with the key.
+    """
+    expires_at = now + timedelta(seconds=PAGE_KEY_S)
+    key, secret = await keys.create(PAGE_KEY, scope, PERMISSIONS, expires_at=expires_at)
+    tell(secret)
+    try:
+        yield
+    finally:
+        with anyio.CancelScope(shield=True):  # also when the shutdown cancels this task
+            await keys.revoke(key.id)

@@ -190,6 +190,5 @@ def _order(whole: MemoryColumns, chosen: NDArray[np.intp], order: MemoryOrder) -
 
 
 def _counted(names: Sequence[str], numbers: NDArray[np.int32] | NDArray[np.int8]) -> dict[str, int]:
-    """Count each name that occurs."""
     counts = np.bincount(numbers, minlength=len(names)).tolist() if len(numbers) else []
     return {name: count for name, count in zip(names, counts, strict=False) if count}

@@ -7,6 +7,7 @@ its effect, and rejected before it commits. A retry that changes nothing costs n
 
 from __future__ import annotations
 
+import time
 from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, suppress
@@ -16,7 +17,7 @@ from uuid import UUID
 
 import anyio
 
-from recollect.errors import RecollectError
+from recollect.errors import QuotaError, RecollectError
 from recollect.memory.facade import Recollect
 from recollect.records import Scope
 from recollect.server.authorization import RESERVED
@@ -34,6 +35,8 @@ from recollect.stores.plans.outside_removals import LEFT
 from recollect.stores.rows import MemoryRow, MessageRow, RevisionRow, ThreadRow
 from recollect.stores.unit_of_work import Effect, Rows
 
+TENANTS_MAX: Final = 10_000
+"""Above this number of buckets, the full ones are dropped: they equal new ones."""
 DOCUMENTS: Final = "langgraph"
 """Second segment of the scopes that hold LangGraph's threads and runs."""
 UNCOUNTED_KINDS: Final = frozenset({FORGOTTEN, LIFETIME, LEFT, UNDONE_MESSAGE})
@@ -137,7 +140,6 @@ class _Charge:
         self._costs, self._tenants = {}, {}
 
     def release(self) -> None:
-        """Cancel the reservation."""
         for tenant, more in self._tenants.items():
             self._book.release(self._day, tenant, more)
         self._costs, self._tenants = {}, {}
@@ -271,3 +273,49 @@ async def counting(memory: Recollect) -> AsyncIterator[Recollect]:
                 await book.flush()
     if refusal is not None:
         raise refusal
+
+
+class Rates:
+    """
+    Counts the requests of each tenant against its rate.
+
+    Args:
+        rate: Sustained requests per second.
+        burst: Requests allowed at once after a pause.
+        monotonic_s: A monotonic clock.
+    """
+
+    def __init__(
+        self, *, rate: float, burst: int, monotonic_s: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._rate = rate
+        self._burst = float(burst)
+        self._monotonic_s = monotonic_s
+        self._buckets: dict[str, tuple[float, float]] = {}
+
+    def take(self, tenant: str) -> None:
+        """
+        Count a request.
+
+        Raises:
+            QuotaError: The tenant exceeds its rate; the error has the seconds until it may retry.
+        """
+        now = self._monotonic_s()
+        left, since = self._buckets.get(tenant, (self._burst, now))
+        left = min(self._burst, left + (now - since) * self._rate)
+        if left < 1:
+            self._buckets[tenant] = (left, now)
+            what = "too many requests"
+            raise QuotaError(what, "requests_a_second", self._rate, (1 - left) / self._rate)
+        self._buckets[tenant] = (left - 1, now)
+        if len(self._buckets) > TENANTS_MAX:
+            self._drop_full(now)
+
+    def _drop_full(self, now: float) -> None:
+        full = [
+            tenant
+            for tenant, (left, since) in self._buckets.items()
+            if left + (now - since) * self._rate >= self._burst
+        ]
+        for tenant in full:
+            del self._buckets[tenant]

@@ -96,7 +96,6 @@ class _Answer:
             self.working.cancel()
 
     def leave(self) -> None:
-        """Stop watching the key."""
         self.service.key_watch.end(self)
 
     async def send(self, message: Message) -> None:

@@ -84,7 +84,6 @@ Changing = Annotated[Undoable, Depends(_undoable)]
 
 
 def _holder(reach: Reach) -> tuple[str, Scope]:
-    """Return the key and scope for which a token is valid."""
     return reach.principal.key_id, reach.scope
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from recollect.records import Scope
 from recollect.stores.filters import Condition
-from recollect.stores.plans.newest_memories import matching, updates_of
+from recollect.stores.plans.memories import matching, updates_of
 from recollect.stores.plans.scopes import scopes_holding
 from recollect.stores.rows import MemoryRange, MemoryRow, Place, RevisionRow, SidePlace, SideRow
 from recollect.stores.unit_of_work import Rows

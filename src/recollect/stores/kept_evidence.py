@@ -144,7 +144,6 @@ class _PastVersions:
 
     @cached_property
     def origins(self) -> Origins:
-        """Return all past versions as sources of words."""
         return Origins(unusual(source_at(*each)) for each in self._leaves)
 
 

@@ -215,7 +215,6 @@ def _address_of(url: str | os.PathLike[str]) -> str:
 
 
 def _split(address: str) -> tuple[str, str]:
-    """Return the scheme of an address, and the rest."""
     found = _SCHEME.match(address)
     scheme = found[1].lower() if found else "sqlite"
     if scheme not in _BACKENDS:

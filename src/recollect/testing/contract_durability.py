@@ -11,11 +11,11 @@ from recollect.errors import ConflictError
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.erase_targets import EraseMessages
 from recollect.stores.plans.formation import Formed
-from recollect.testing.contract_base import Contract
-from recollect.testing.contract_samples import (
+from recollect.testing.contract_base import (
     ADA,
     EMBEDDER,
     TALK,
+    Contract,
     claimed,
     existing,
     fact,

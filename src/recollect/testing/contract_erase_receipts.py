@@ -12,16 +12,13 @@ from recollect.stores.plans.erase_targets import (
     EraseMemory,
     EraseMessages,
     EraseScope,
-    EraseSource,
-    EraseTarget,
     EraseThread,
 )
 from recollect.stores.plans.outside_removals import LEFT, MIRROR, OUTSIDE_SCOPE
-from recollect.testing.contract_base import Contract
-from recollect.testing.contract_samples import (
+from recollect.testing.contract_base import (
     ADA,
     TALK,
-    counts,
+    Contract,
     fact,
     feed_from_start,
     ids_in,
@@ -68,30 +65,6 @@ class EraseReceiptContract(Contract):
         both = [EraseMessages(thread=TALK, messages=[each]) for each in ("m1", "m3")]
         assert both == named_in([first], before)
         assert [EraseMemory(type="Fact", key="pet")] == named_in([second], before)
-
-    async def test_the_ledger_names_a_memory_erased_as_it_was_seen(self, store: Store) -> None:
-        """It names the memory by its address, without the version that the erase expected."""
-        await store.apply(ADA, [fact("home"), fact("home", "Rome"), fact("pet")])
-        before = await store.archive(ADA)
-        await store.erase(ADA, EraseMemory(type="Fact", key="home", expected=2))
-
-        named = named_in(await store.ledger(), before)
-
-        assert [EraseMemory(type="Fact", key="home")] == named
-
-    async def test_a_ledger_names_scopes_as_well(self, store: Store) -> None:
-        """Return every erase by time, with the key that tests whether an address was erased."""
-        await tell(store, "m1")
-        below = (*ADA, "below")
-        await store.append(below, TALK, [said("m1")])
-        before, those_below = await store.archive(ADA), await store.archive(below)
-        await store.erase(ADA, EraseScope())
-        exact = await store.ledger()
-        await store.erase(ADA[:1], EraseScope(below=True))
-
-        assert [EraseScope()] == named_in(exact, before)
-        assert [] == named_in(exact, those_below)
-        assert [EraseScope()] == named_in(await store.ledger(), those_below)
 
     async def test_the_ledger_of_another_store_is_kept(self, store: Store) -> None:
         """
@@ -178,44 +151,3 @@ class EraseReceiptContract(Contract):
         assert [receipt.id for receipt in done] == [receipt.id for receipt in found]
         assert [False, False, True] == [receipt.clean_at is None for receipt in found]
         assert [done[2]] == await store.receipts(unclean=True)
-
-    async def test_nothing_erased_is_a_receipt_of_zeros(
-        self, store: Store, clock: FrozenClock
-    ) -> None:
-        """An erase that found nothing has a receipt with zero counts."""
-        targets: list[EraseTarget] = [
-            EraseScope(),
-            EraseScope(below=True),
-            EraseThread(thread=TALK),
-            EraseMessages(thread=TALK, messages=["m1"]),
-            EraseMemory(type="Fact", key="home"),
-            EraseSource(source="mail"),
-        ]
-        for known in (False, True):
-            if known:
-                await tell(store, "other", thread="other")
-            done = [await store.erase(ADA, target) for target in targets[2 * known :]]
-
-            assert {((0, 0, 0), clock.now())} == {(counts(r), r.erased_at) for r in done}
-
-    async def test_receipts_name_nothing(self, store: Store) -> None:
-        """Two erases of the same name have separate receipts, without the name."""
-        await tell(store, "m1")
-
-        one = await store.erase(ADA, EraseThread(thread=TALK))
-        other = await store.erase(ADA, EraseThread(thread=TALK))
-
-        assert one.id != other.id
-        assert TALK not in repr((one, other))
-        assert "ada" not in repr((one, other))
-
-    async def test_names_can_be_kept_as_digests(self, store: Store) -> None:
-        """Return a digest of *names* that reveals nothing without the store's secret."""
-        same = await store.keyed("Fact", "home")
-
-        assert same == await store.keyed("Fact", "home")
-        others = [
-            await store.keyed(*names) for names in (("Fact",), ("Fact", "work"), ("Facthome",))
-        ]
-        assert same not in others
-        assert "home" not in same

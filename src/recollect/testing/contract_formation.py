@@ -1,23 +1,32 @@
-"""Contract tests for formation: threads that wait, who claims them, and what is stored."""
+"""Contract tests for formation: threads that wait, what is stored, and its receipts."""
 
 from __future__ import annotations
 
 import math
+from typing import Any, get_args
 
 import pytest
 
-from recollect.errors import LeaseLostError, NotFoundError, UsageError, VersionConflictError
-from recollect.records import DeleteMemory, Write
+from recollect.errors import LeaseLostError, UsageError, VersionConflictError
+from recollect.records import DeleteMemory, Formation, FormationStatus, Scope, Write
 from recollect.stores.contract.base import Store
 from recollect.stores.pages import each_row
 from recollect.stores.plans.due_times import Debounce
+from recollect.stores.plans.erase_targets import (
+    EraseMemory,
+    EraseMessages,
+    EraseScope,
+    EraseSource,
+    EraseTarget,
+    EraseThread,
+)
 from recollect.stores.plans.formation import Formed
 from recollect.stores.plans.leases import DueThread
-from recollect.testing.contract_base import Contract
-from recollect.testing.contract_samples import (
+from recollect.testing.contract_base import (
     ADA,
     BOB,
     TALK,
+    Contract,
     claimed,
     existing,
     fact,
@@ -26,6 +35,7 @@ from recollect.testing.contract_samples import (
     keep_facts,
     keys_in,
     said,
+    seconds,
     tell,
 )
 from recollect.testing.frozen_clock import FrozenClock
@@ -80,47 +90,6 @@ class FormationContract(Contract):
 
         assert 1 == len(await store.history(ADA, "Fact", "home"))
 
-    async def test_a_commit_may_form_a_part(self, store: Store, clock: FrozenClock) -> None:
-        """Messages after the watermark keep their due time."""
-        await tell(store, "m1", "m2", "m3")
-        lease = await claimed(store, clock)
-
-        await store.commit(lease, [], Formed(watermarks={TALK: 2}))
-        rest = await store.claim("other")
-
-        assert rest is not None
-        assert (DueThread(thread=TALK, formed=2, last=3, attempts=0),) == rest.threads
-
-    async def test_what_was_said_meanwhile_is_formed_later(
-        self, store: Store, clock: FrozenClock
-    ) -> None:
-        """Messages that came during a formation wait for the next one."""
-        await tell(store, "m1")
-        lease = await claimed(store, clock)
-        clock.advance(5)
-        await tell(store, "m2")
-
-        await store.commit(lease, [], Formed(watermarks={TALK: 1}))
-
-        thread = existing(await store.thread(ADA, TALK))
-        assert thread.due is not None
-        assert (1, 2, True) == (thread.formed, thread.last, thread.pending)
-        following = await claimed(store, clock)
-        assert (1, 2) == (following.threads[0].formed, following.threads[0].last)
-
-    async def test_a_commit_without_writes_changes_no_entry(
-        self, store: Store, clock: FrozenClock
-    ) -> None:
-        """A formation that found nothing to remember moves the watermark alone."""
-        await tell(store, "m1")
-        feed = await feed_from_start(store)
-        lease = await claimed(store, clock)
-
-        assert () == await store.commit(lease, [], Formed(watermarks={TALK: 1}))
-
-        assert feed.seq == (await feed_after(store, feed)).seq
-        assert await store.claim("worker") is None
-
     async def test_a_commit_is_one_change(self, store: Store, clock: FrozenClock) -> None:
         """All entries that a commit changes have the same seq, one above the last."""
         await keep_facts(store, "Oslo")
@@ -134,22 +103,6 @@ class FormationContract(Contract):
         after = await feed_after(store, feed)
         assert (feed.seq + 1, 2, 1) == (after.seq, len(after.entries), len(after.removed))
         assert {feed.seq + 1} == {entry.seq for entry in after.entries}
-
-    @pytest.mark.parametrize("position", [0, 4, -1])
-    async def test_a_watermark_moves_within_its_thread(
-        self, store: Store, clock: FrozenClock, position: int
-    ) -> None:
-        """A watermark cannot go back, nor past the last message; the lease then still holds."""
-        await tell(store, "m1", "m2", "m3")
-        lease = await claimed(store, clock)
-        await store.commit(lease, [], Formed(watermarks={TALK: 1}))
-        again = await claimed(store, clock)
-
-        with pytest.raises(UsageError, match="position"):
-            await store.commit(again, [fact("home")], Formed(watermarks={TALK: position}))
-
-        assert [] == await keys_in(store)
-        await store.commit(again, [], Formed(watermarks={TALK: 3}))
 
 
 class PendingContract(Contract):
@@ -214,12 +167,6 @@ class PendingContract(Contract):
 
         assert [ADA, ("other",)] == [each.scope for each in (await store.pending()).rows]
 
-    @pytest.mark.parametrize("cursor", ["", "x", "[]", '["a", "b"]', '[["a"], 5]', "5"])
-    async def test_only_a_cursor_continues(self, store: Store, cursor: str) -> None:
-        """An invalid cursor is refused."""
-        with pytest.raises(UsageError):
-            await store.pending(ADA, cursor=cursor)
-
     async def test_a_paused_thread_is_not_claimed(self, store: Store, clock: FrozenClock) -> None:
         """Pause a thread, or all current threads of a scope; return how many were active."""
         await tell(store, "m1")
@@ -236,73 +183,218 @@ class PendingContract(Contract):
         assert await store.claim("worker", scope=ADA) is None
         assert await store.claim("worker", scope=BOB) is not None
 
-    async def test_a_pause_takes_no_lease(self, store: Store, clock: FrozenClock) -> None:
-        """A formation in progress may still commit."""
+
+def dead(*positions: int, until: int, **fields: Any) -> Formed:
+    """Return a formation of the talk that gives up *positions*."""
+    return Formed(watermarks={TALK: until}, status="dead", failed={TALK: list(positions)}, **fields)
+
+
+async def give_up(store: Store, clock: FrozenClock, *positions: int, until: int) -> str:
+    """Claim, give up *positions*, and return the id of the formation."""
+    lease = await claimed(store, clock)
+    await store.commit(lease, [], dead(*positions, until=until))
+    return (await store.formations(ADA)).rows[0].id
+
+
+async def due_threads(store: Store, scope: Scope = ADA) -> tuple[DueThread, ...]:
+    """Return the threads of a claim, and release it."""
+    lease = await store.claim("worker", scope=scope)
+    if lease is None:
+        return ()
+    await store.release(lease)
+    return lease.threads
+
+
+class ReceiptContract(Contract):
+    """Receipts of past formations."""
+
+    async def test_a_formation_leaves_a_receipt(self, store: Store, clock: FrozenClock) -> None:
+        """Return a formation of a scope, ``None`` if the id is unknown."""
+        await tell(store, "m1", "m2", "m3")
+        await tell(store, "m1", thread="other")
+        lease = await claimed(store, clock)
+        receipt = {"stored": [1, None], "why": "爱"}
+        formed = dead(3, 2, 3, until=3, receipt=receipt, calls=2, tokens=700)
+
+        await store.commit(lease, [], formed)
+
+        (found,) = (await store.formations(ADA)).rows
+        wanted = Formation(
+            scope=ADA,
+            id=found.id,
+            status="dead",
+            at=clock.now(),
+            fence=lease.fence,
+            calls=2,
+            tokens=700,
+            watermarks={TALK: 3},
+            failed={TALK: (2, 3)},
+            receipt=receipt,
+        )
+        assert wanted == found == await store.formation(ADA, found.id)
+        assert await store.formation(BOB, found.id) is None
+        assert await store.formation(ADA, "never") is None
+
+    async def test_the_newest_come_first(self, store: Store, clock: FrozenClock) -> None:
+        """Return the formations of a scope, newest first."""
+        for number in range(7):
+            await tell(store, f"m{number}")
+            lease = await claimed(store, clock)
+            formed = Formed(watermarks={TALK: number + 1}, calls=number)
+            await store.commit(lease, [], formed)
+
+        pages = each_row(lambda cursor: store.formations(ADA, cursor=cursor, limit=3))
+
+        assert [6, 5, 4, 3, 2, 1, 0] == [each.calls async for each in pages]
+        assert () == (await store.formations(BOB)).rows
+
+    async def test_two_of_one_moment_have_an_order(self, store: Store, clock: FrozenClock) -> None:
+        """Of the formations of one moment, the one that was claimed later comes first."""
+        await tell(store, *"abcd")
+        clock.advance(60)
+        for position in (1, 2, 3, 4):
+            lease = existing(await store.claim("worker"))
+            await store.commit(lease, [], Formed(watermarks={TALK: position}))
+
+        first = await store.formations(ADA, limit=2)
+        rest = await store.formations(ADA, cursor=first.cursor, limit=2)
+
+        formed = [each.watermarks[TALK] for each in (*first.rows, *rest.rows)]
+        assert ([4, 3, 2, 1], None) == (formed, rest.cursor)
+
+    async def test_formations_are_found_by_status(self, store: Store, clock: FrozenClock) -> None:
+        """status: Only those with this status."""
+        await tell(store, "m1", "m2", "m3")
+        lease = await claimed(store, clock)
+        await store.release(lease, failed=[TALK], attempt=Formed(watermarks={}, calls=1))
+        await store.commit(await claimed(store, clock), [], Formed(watermarks={TALK: 1}))
+        again = await give_up(store, clock, 2, until=2)
+        await store.redrive(ADA, again)
+        await give_up(store, clock, 3, until=3)
+        idle = existing(await store.claim("worker", scope=ADA, idle=True))
+        await store.commit(idle, [], Formed(watermarks={}, status="consolidated"))
+
+        kinds = get_args(FormationStatus)
+        found = {kind: (await store.formations(ADA, status=kind)).rows for kind in kinds}
+
+        assert dict.fromkeys(kinds, 1) == {kind: len(rows) for kind, rows in found.items()}
+        assert all(kind == row.status for kind, rows in found.items() for row in rows)
+        with pytest.raises(UsageError, match="lost"):
+            await store.formations(ADA, status="lost")  # type: ignore[arg-type]
+
+    async def test_an_attempt_is_kept(self, store: Store, clock: FrozenClock) -> None:
+        """attempt: The usage of the failed attempt, recorded as a failed formation."""
         await tell(store, "m1")
         lease = await claimed(store, clock)
+        attempt = Formed(watermarks={TALK: 1}, calls=3, tokens=9, receipt={"why": "busy"})
 
-        await store.pause(ADA)
-        await store.commit(lease, [], Formed(watermarks={TALK: 1}))
+        await store.release(lease, postponed=[TALK], retry_s=5, attempt=attempt)
 
+        (found,) = (await store.formations(ADA)).rows
+        assert ("failed", 3, 9) == (found.status, found.calls, found.tokens)
+        assert ({"why": "busy"}, lease.fence) == (found.receipt, lease.fence)
         thread = existing(await store.thread(ADA, TALK))
-        assert (1, "paused") == (thread.formed, thread.state)
+        assert (0, 0) == (thread.formed, thread.attempts)
 
-    async def test_a_resumed_thread_is_claimed(self, store: Store) -> None:
-        """Resume a thread, or all threads of a scope; return how many were paused."""
-        await tell(store, "m1")
-        await tell(store, "m1", thread="other")
-        await tell(store, "m1", thread="active")
-        await store.pause(ADA, TALK)
-        await store.pause(ADA, "other")
+    async def test_what_was_spent_is_known(self, store: Store, clock: FrozenClock) -> None:
+        """Return the model calls and tokens of a scope's formations since then, failed ones too."""
+        await tell(store, "m1", "m2", "m3")
+        await store.commit(await claimed(store, clock), [], Formed(watermarks={TALK: 1}, calls=1))
+        start = clock.now()
+        attempt = Formed(watermarks={}, calls=10, tokens=1_000)
+        await store.release(await claimed(store, clock), failed=[TALK], attempt=attempt)
+        formed = Formed(watermarks={TALK: 2}, calls=20, tokens=2_000)
+        await store.commit(await claimed(store, clock), [], formed)
+        lease = await claimed(store, clock)
+        await store.commit(lease, [], dead(3, until=3, calls=40, tokens=4_000))
+        await store.redrive(ADA, (await store.formations(ADA)).rows[0].id)
 
-        assert [1, 0] == [await store.resume(ADA, TALK) for _ in "12"]
-        assert [1, 0, 0] == [await store.resume(scope) for scope in (ADA, ADA, ("never",))]
+        assert (71, 7_000) == await store.spent(ADA, start)
+        assert (70, 7_000) == await store.spent(ADA, start + seconds(0.000001))
+        assert (0, 0) == await store.spent(ADA, clock.now() + seconds(1))
+        assert (0, 0) == await store.spent(BOB, start)
 
-        lease = existing(await store.claim("worker"))
-        assert {TALK, "other"} == {each.thread for each in lease.threads}
-
-    async def test_a_backoff_outlasts_a_pause(self, store: Store, clock: FrozenClock) -> None:
-        """Pending messages are due at once, but not before a backoff ends."""
-        await tell(store, "m1")
-        await store.release(await claimed(store, clock), failed=[TALK], retry_s=100)
-        await store.append(ADA, "new", [said("m1")], debounce=Debounce(quiet_s=math.inf))
-        await store.pause(ADA)
-
-        await store.resume(ADA)
-
-        lease = existing(await store.claim("worker"))
-        assert ["new"] == [each.thread for each in lease.threads]
-        await store.commit(lease, [], Formed(watermarks={"new": 1}))
-        clock.advance(99)
-        assert await store.claim("worker") is None
-        clock.advance(1)
-        assert await store.claim("worker") is not None
-
-    async def test_a_thread_is_resumed_to_its_own_time(
+    async def test_an_erased_scope_keeps_no_formation(
         self, store: Store, clock: FrozenClock
     ) -> None:
-        """Without *at_once* their due time is unchanged."""
-        await store.append(ADA, TALK, [said("m1")], debounce=Debounce(quiet_s=30.0))
-        await store.pause(ADA, TALK)
-
-        assert 1 == await store.resume(ADA, TALK, at_once=False)
-
-        assert await store.claim("worker") is None
-        clock.advance(30)
-        assert await store.claim("worker") is not None
-
-    async def test_what_is_idle_stays_idle(self, store: Store, clock: FrozenClock) -> None:
-        """A resumed thread in which nothing waits is not due."""
+        """A scope that is erased whole, or emptied, keeps no formation."""
         await tell(store, "m1")
-        await store.commit(await claimed(store, clock), [], Formed(watermarks={TALK: 1}))
-        await store.pause(ADA)
+        formation = await give_up(store, clock, 1, until=1)
+        await store.erase(ADA, EraseScope())
+        await tell(store, "m1")
+        assert await store.formation(ADA, formation) is None
+        formation = await give_up(store, clock, 1, until=1)
 
-        assert 1 == await store.resume(ADA)
+        await store.erase(ADA, EraseThread(thread=TALK))
 
-        assert await store.claim("worker") is None
+        await tell(store, "m1")
+        assert await store.formation(ADA, formation) is None
+        assert (0, 0) == await store.spent(ADA, clock.now() - seconds(3_600))
 
-    async def test_only_a_thread_can_be_paused(self, store: Store) -> None:
-        """NotFoundError: The thread does not exist."""
-        for change in (store.pause, store.resume):
-            with pytest.raises(NotFoundError, match=TALK):
-                await change(ADA, TALK)
+    @pytest.mark.parametrize(
+        "target",
+        [
+            EraseMessages(thread="other", messages=["m1"]),
+            EraseMessages(thread=TALK, messages=["removed"]),
+            EraseThread(thread="other"),
+            EraseThread(thread="gone"),
+            EraseMemory(type="Fact", key="home"),
+            EraseSource(source="mail"),
+        ],
+        ids=str,
+    )
+    async def test_an_erase_blanks_receipts(
+        self, store: Store, clock: FrozenClock, target: EraseTarget
+    ) -> None:
+        """Receipts that do not name their sources may repeat anything: only their counts stay."""
+        await keep_facts(store, "Oslo")
+        await store.append(ADA, "other", [said("m1", source="mail")])
+        await tell(store, "m1", "removed")
+        lease = await claimed(store, clock)
+        names = {TALK: 2, "other": 1}
+        formed = Formed(
+            watermarks=names,
+            status="dead",
+            failed={name: [1] for name in names},
+            calls=3,
+            tokens=5,
+            receipt={"quote": "secret"},
+        )
+        await store.commit(lease, [], formed)
+        await store.remove(ADA, TALK, ["removed"])
+
+        await store.erase(ADA, target)
+
+        (found,) = (await store.formations(ADA)).rows
+        left = {TALK} if target == EraseThread(thread="other") else {TALK, "other"}
+        assert ({}, "dead", 3, 5) == (found.receipt, found.status, found.calls, found.tokens)
+        assert left == found.watermarks.keys() == found.failed.keys()
+
+
+class RedriveContract(Contract):
+    """Giving messages up, and redriving them."""
+
+    async def test_the_dead_are_redriven(self, store: Store, clock: FrozenClock) -> None:
+        """Make the messages that a dead formation gave up due again; return how many."""
+        await tell(store, "m1", "m2", "m3", "m4")
+        formation = await give_up(store, clock, 3, 1, until=4)
+
+        assert 2 == await store.redrive(ADA, formation)
+
+        (due,) = await due_threads(store)
+        assert (4, 4, (1, 3)) == (due.formed, due.last, due.again)
+        (thread,) = (await store.pending(ADA)).rows
+        assert ((1, 3), True, clock.now()) == (thread.again, thread.pending, thread.due)
+
+    async def test_a_backoff_outlasts_a_redrive(self, store: Store, clock: FrozenClock) -> None:
+        """Redriven messages are not due before their thread's backoff has ended."""
+        await tell(store, "m1", "m2")
+        formation = await give_up(store, clock, 1, until=1)
+        await store.release(await claimed(store, clock), failed=[TALK], retry_s=100)
+
+        await store.redrive(ADA, formation)
+
+        clock.advance(99)
+        assert () == await due_threads(store)
+        clock.advance(1)
+        assert [(1,)] == [each.again for each in await due_threads(store)]

@@ -1,4 +1,4 @@
-"""Contract tests for memories: atomic writes, and reads by address."""
+"""Contract tests for memories: atomic writes, reads by address, values and past versions."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from recollect.errors import LimitError, NotFoundError, UsageError, VersionConflictError
-from recollect.records import DeleteMemory, EndMemory, Scope, Write
+from recollect.errors import LimitError, NotFoundError, VersionConflictError
+from recollect.records import DeleteMemory, EndMemory, Evidence, JsonObject, PutMemory, Scope, Write
 from recollect.stores.contract.base import Store
-from recollect.stores.validation import WRITES_MAX
-from recollect.testing.contract_base import Contract
-from recollect.testing.contract_samples import (
+from recollect.stores.validation import INTEGER_BITS_MAX, JSON_DEPTH_MAX
+from recollect.testing.contract_base import (
     ADA,
     BOB,
-    contents,
+    Contract,
+    existing,
     fact,
     feed_after,
     feed_from_start,
@@ -24,6 +24,7 @@ from recollect.testing.contract_samples import (
     seconds,
 )
 from recollect.testing.frozen_clock import NOON, FrozenClock
+from recollect.testing.truth_tables import hour
 
 NEW: Scope = ("acme", "users", "new")
 GONE = DeleteMemory(type="Fact", key="home")
@@ -82,16 +83,6 @@ class MemoryContract(Contract):
         assert 1 == len(await store.history(ADA, "Fact", "home"))
         assert feed.seq == (await feed_after(store, feed)).seq
 
-    async def test_writes_have_a_limit(self, store: Store) -> None:
-        """writes: At most ``WRITES_MAX``."""
-        writes = [fact(f"f{number}") for number in range(WRITES_MAX + 1)]
-
-        with pytest.raises(LimitError, match="WRITES_MAX"):
-            await store.apply(ADA, writes)
-        await store.apply(ADA, writes[:-1])
-
-        assert WRITES_MAX == len((await store.memories(ADA, limit=WRITES_MAX)).rows)
-
     async def test_many_scopes_are_all_or_nothing(self, store: Store) -> None:
         """Apply the writes of several scopes, all or none, as `apply` does."""
         await keep_facts(store, "Oslo")
@@ -131,17 +122,6 @@ class MemoryContract(Contract):
             others = 2 if scope == ("many", "3") else 0
             assert others + 1 == len((await feed_from_start(store, scope)).entries)
         assert scopes == sorted((await store.scopes(limit=50)).rows, key=lambda each: int(each[1]))
-
-    async def test_writes_to_many_scopes_have_a_limit(self, store: Store) -> None:
-        """writes: The writes of each scope, in order; of all together at most ``WRITES_MAX``."""
-        half = [fact(f"f{number}") for number in range(WRITES_MAX // 2)]
-
-        with pytest.raises(LimitError, match="WRITES_MAX"):
-            await store.apply_each({ADA: half, BOB: [*half, fact("one")]})
-        await store.apply_each({ADA: half, BOB: half})
-
-        assert [] == await keys_in(store, NEW)
-        assert len(half) == len((await store.memories(BOB, limit=WRITES_MAX)).rows)
 
     async def test_the_stored_memories_are_returned(self, store: Store, clock: FrozenClock) -> None:
         """
@@ -183,39 +163,6 @@ class MemoryContract(Contract):
         after = await store.get(ADA, "Fact", "home")
         assert (None if write is GONE else 3) == (after and after.version)
 
-    async def test_none_can_be_expected(self, store: Store) -> None:
-        """A write that saw no memory expects version 0; to delete nothing is no error."""
-        await store.apply(ADA, [replace(GONE, expected=0), GONE])
-        await store.apply(ADA, [fact("home", expected=0)])
-
-        with pytest.raises(VersionConflictError):
-            await store.apply(ADA, [fact("home", expected=0)])
-
-    async def test_only_a_memory_can_be_ended(self, store: Store) -> None:
-        """NotFoundError: A memory to be ended does not exist."""
-        with pytest.raises(NotFoundError, match="home"):
-            await store.apply(ADA, [fact("work"), ENDED])
-
-        assert [] == await keys_in(store)
-
-    async def test_an_end_keeps_the_value(self, store: Store) -> None:
-        """An ended memory keeps its value and stays readable and in the feed."""
-        await keep_facts(store, "Oslo")
-        feed = await feed_from_start(store)
-
-        (ended,) = await store.apply(ADA, [ENDED])
-
-        assert ended is not None
-        assert ({"city": "Oslo"}, NOON, 2) == (ended.value, ended.valid_until, ended.version)
-        assert [ended] == await contents(store, await feed_after(store, feed))
-
-    async def test_an_end_lies_after_the_beginning(self, store: Store) -> None:
-        """A memory cannot end before it begins."""
-        await store.apply(ADA, [replace(fact("home"), valid_from=NOON)])
-
-        with pytest.raises(UsageError, match="before it begins"):
-            await store.apply(ADA, [replace(ENDED, at=NOON - seconds(1))])
-
     async def test_a_deleted_memory_begins_anew(self, store: Store, clock: FrozenClock) -> None:
         """Deleting takes all revisions along; the next memory at the address is a new one."""
         await keep_facts(store, "Oslo", "Rome")
@@ -243,23 +190,6 @@ class MemoryContract(Contract):
         clock.advance(1)
         assert await store.get(ADA, "Fact", "home") is None
 
-    async def test_the_expired_is_in_no_answer(self, store: Store, clock: FrozenClock) -> None:
-        """Expired memories are in no read, count as missing, and restart when written."""
-        await store.apply(ADA, [replace(fact("home"), expires_at=clock.now() + seconds(60))])
-        feed = await feed_from_start(store)
-        clock.advance(60)
-
-        assert [None] == await store.get_many(ADA, [("Fact", "home")])
-        assert [] == await keys_in(store)
-        assert () == await store.history(ADA, "Fact", "home")
-        assert [] == await contents(store, feed)
-        with pytest.raises(NotFoundError):
-            await store.apply(ADA, [ENDED])
-        (again,) = await store.apply(ADA, [fact("home", expected=0)])
-        assert again is not None
-        assert (1, clock.now()) == (again.version, again.created_at)
-        assert (feed.entries[0].uid,) == (await feed_after(store, feed)).removed
-
     async def test_memories_are_read_together(self, store: Store) -> None:
         """Return one result per (type, key), in order, all read at one point in time."""
         await store.apply(ADA, [fact("home"), fact("work", "Rome")])
@@ -271,3 +201,131 @@ class MemoryContract(Contract):
         assert ["Rome", None, "Oslo", "Rome"] == [each and each.value["city"] for each in found]
         assert [None] == await store.get_many(BOB, [("Fact", "home")])
         assert [] == await store.get_many(ADA, [])
+
+
+class HistoryContract(Contract):
+    """Reading the past."""
+
+    async def test_every_version_is_kept(self, store: Store, clock: FrozenClock) -> None:
+        """Return all versions of a memory, oldest first; empty if it does not exist."""
+        await store.apply(ADA, [replace(fact("home"), cause="said so", trust="assistant")])
+        clock.advance(3_600)
+        await store.apply(ADA, [fact("home", "Rome")])
+        clock.advance(3_600)
+        await store.apply(ADA, [EndMemory(type="Fact", key="home", at=hour(-1), cause="moved")])
+
+        versions = await store.history(ADA, "Fact", "home")
+
+        assert [1, 2, 3] == [each.version for each in versions]
+        assert ["Oslo", "Rome", "Rome"] == [each.value["city"] for each in versions]
+        assert ["city: Oslo", "city: Rome", "city: Rome"] == [each.text for each in versions]
+        assert ["said so", "put", "moved"] == [each.cause for each in versions]
+        assert ["assistant", "user", "user"] == [each.trust for each in versions]
+        assert [None, None, hour(-1)] == [each.valid_until for each in versions]
+        assert [(hour(0), hour(1)), (hour(1), hour(2)), (hour(2), None)] == [
+            (each.believed_from, each.believed_until) for each in versions
+        ]
+        assert () == await store.history(ADA, "Fact", "work")
+        assert () == await store.history(BOB, "Fact", "home")
+
+    async def test_the_present_version_is_the_memory(self, store: Store) -> None:
+        """The last version of the history equals the memory."""
+        memory = await keep_facts(store, "Oslo", "Rome")
+
+        last = (await store.history(ADA, "Fact", "home"))[-1]
+
+        fields = ("version", "value", "text", "valid_from", "valid_until", "evidence", "trust")
+        assert [getattr(memory, each) for each in fields] == [
+            getattr(last, each) for each in fields
+        ]
+        assert (memory.updated_at, None) == (last.believed_from, last.believed_until)
+
+
+def put(**fields: Any) -> PutMemory:
+    """Return a write of a fact, with fields of any type."""
+    return PutMemory(type="Fact", key="home", **({"value": {}} | fields))
+
+
+class ValueContract(Contract):
+    """The values of memories."""
+
+    @pytest.mark.parametrize(
+        "value",
+        [
+            {},
+            {"": ""},
+            {"é": "🙂", "e\u0301": "\uffff"},
+            {"n": [0, -1, 2**53 + 1, 2**63 - 1, 0.1, 1e300, -0.0, 5e-324, 1.0]},
+            {"deep": [None, True, False, {"a": [[], {}]}], "b": 1, "a": 2},
+            {"text": "\t\r\n\x01\x7f\u2028\u200b  "},
+        ],
+        ids=lambda value: ascii(value)[:20],
+    )
+    async def test_values_survive(self, store: Store, value: JsonObject) -> None:
+        """JSON values come back exactly as they went in, fields in their order."""
+        await store.apply(ADA, [PutMemory(type="Item", key="k", value=value)])
+
+        found = await store.get(ADA, "Item", "k")
+
+        assert found is not None
+        assert repr(value) == repr(found.value)
+
+    async def test_the_smallest_integer_survives(self, store: Store) -> None:
+        """Every integer of ``INTEGER_BITS_MAX`` bits comes back, the smallest too."""
+        value = {"n": -(2 ** (INTEGER_BITS_MAX - 1))}
+
+        await store.apply(ADA, [PutMemory(type="Item", key="k", value=value)])
+
+        found = existing(await store.get(ADA, "Item", "k"))
+        assert value == found.value
+
+    async def test_every_field_survives(self, store: Store) -> None:
+        """Text, times, evidence, trust and state come back as they were written."""
+        put = PutMemory(
+            type="Fact",
+            key="home",
+            value={"city": "Oslo"},
+            text="Ada lives in Oslo",
+            valid_from=NOON - seconds(0.000001),
+            valid_until=NOON + seconds(5),
+            expires_at=NOON + seconds(9),
+            evidence={
+                "": [Evidence(thread="t", message="m1")],
+                "/city": [
+                    Evidence(thread="t", message="m2", quote="I ❤ Oslo"),
+                    Evidence(thread="u", message="m1"),
+                ],
+            },
+            trust="external",
+            state="quarantined",
+        )
+
+        (stored,) = await store.apply(ADA, [put])
+
+        assert stored is not None
+        fields = (
+            "type",
+            "key",
+            "value",
+            "text",
+            "valid_from",
+            "valid_until",
+            "expires_at",
+            "trust",
+        )
+        assert [getattr(put, each) for each in fields] == [getattr(stored, each) for each in fields]
+        assert {k: tuple(v) for k, v in put.evidence.items()} == dict(stored.evidence)
+        assert "quarantined" == stored.state
+
+    async def test_depth_has_a_limit(self, store: Store) -> None:
+        """A value has ``JSON_DEPTH_MAX`` levels at most."""
+        value: JsonObject = {"n": 1}
+        for _ in range(JSON_DEPTH_MAX - 2):
+            value = {"n": value}
+
+        await store.apply(ADA, [PutMemory(type="Item", key="k", value=value)])
+        with pytest.raises(LimitError, match="JSON_DEPTH_MAX"):
+            await store.apply(ADA, [PutMemory(type="Item", key="k", value={"n": value})])
+
+        found = existing(await store.get(ADA, "Item", "k"))
+        assert value == found.value

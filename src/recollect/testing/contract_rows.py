@@ -8,7 +8,7 @@ from dataclasses import replace as changed
 import pytest
 
 from recollect.records import DeleteMemory
-from recollect.side_records import PutSideRecord
+from recollect.side_records import DeleteSideRecord, PutSideRecord
 from recollect.stores.contract.base import Store
 from recollect.stores.plans import upkeep
 from recollect.stores.plans.audit import chain_of
@@ -18,12 +18,12 @@ from recollect.stores.plans.idempotency_archive import TAKEN_OVER
 from recollect.stores.plans.upkeep import KEY_S
 from recollect.stores.rows import NO_SCOPE, MemoryRow, MessageRow, ScopeRow
 from recollect.stores.unit_of_work import Effect, PlannedWrite, Query, Removal, Rows
-from recollect.testing.contract_base import Contract
-from recollect.testing.contract_samples import (
+from recollect.testing.contract_base import (
     ADA,
     BOB,
     EMBEDDER,
     TALK,
+    Contract,
     FoundT,
     claimed,
     existing,
@@ -146,19 +146,6 @@ class RowLimitContract(Contract):
         assert [] == await read(store, lambda rows: positions(rows, 1))
         assert [2, 3, 4] == await read(store, lambda rows: positions(rows, None))
 
-    async def test_a_setting_is_read_by_its_scope(self, store: Store) -> None:
-        """Return the record of exactly this scope, kind and key; ``None`` without one."""
-        await store.apply(ADA, [PutSideRecord(kind="Setting", key="k", value={"city": "Oslo"})])
-        await tell(store, "m1")
-
-        asked = (
-            (ADA, "Setting", "k"), (ADA, "Setting", "j"), (ADA, "Other", "k"),
-            (BOB, "Setting", "k"), (ADA[:2], "Setting", "k"),
-        )  # fmt: skip
-        found = await read(store, lambda rows: [rows.setting(*each) for each in asked])
-
-        assert ["k", None, None, None, None] == [each.key if each else None for each in found]
-
 
 class RowOrderContract(Contract):
     """Rows in the order in which plans rely on them."""
@@ -175,6 +162,47 @@ class RowOrderContract(Contract):
 
         found = await read(store, lambda rows: rows.revisions(row.id, memory.uid))
         assert [first, second, third] == list(found)
+
+    async def test_a_row_written_again_replaces_the_former(self, store: Store) -> None:
+        """A message, a memory or a past version is as it was written last, in every field."""
+        await tell(store, "m1")
+        await keep_facts(store, "Oslo", "Rome")
+        row, (message,), memory = (
+            await scope_row(store), await message_rows(store), await memory_row(store)
+        )  # fmt: skip
+        (past,) = await read(store, lambda rows: rows.revisions(row.id, memory.uid))
+        message = changed(
+            message, role="assistant", name="Ida", text="other", content="[1]", time=1,
+            session="s", source="mail", kept_at=2, digest=b"other", seq=8, text_hash=b"h",
+        )  # fmt: skip
+        written = changed(
+            memory, value="[1]", text="other", valid_from=1, valid_until=2, version=9,
+            updated_at=3, expires_at=4, state="rejected",
+        )  # fmt: skip
+        past = changed(
+            past, value="[1]", text="other", valid_from=1, valid_until=2, evidence='{"":[]}',
+            trust="user", state="rejected", believed_from=5,
+        )  # fmt: skip
+
+        await write(store, Effect(messages=[message], memories=[written], revisions=[past]))
+
+        assert [message] == list(await message_rows(store))
+        assert written == await memory_row(store)
+        assert [past] == list(await read(store, lambda rows: rows.revisions(row.id, memory.uid)))
+
+    async def test_a_thread_written_again_replaces_the_former(self, store: Store) -> None:
+        """Its progress and its backlog are as they were written last, in every field."""
+        await tell(store, "m1", "m2")
+        row = await scope_row(store)
+        thread = existing(await read(store, lambda rows: rows.thread(row.id, TALK)))
+        thread = changed(
+            thread, created_at=1, formed=1, first_pending_at=2, due=3, not_before=4, attempts=5,
+            state="paused", waiting_tokens=6, again="[1]",
+        )  # fmt: skip
+
+        await write(store, Effect(threads=[thread]))
+
+        assert thread == await read(store, lambda rows: rows.thread(row.id, TALK))
 
     async def test_messages_of_a_scope_come_by_thread(self, store: Store) -> None:
         """Return them by thread number and position, however their writes were interleaved."""
@@ -293,6 +321,24 @@ class RowRemovalContract(Contract):
         feed = await read(store, lambda rows: rows.changed(row.id, 0, EMBEDDER))
         without = [each.uid for each in feed if each.vector is None]
         assert (3, [removed.uid]) == (len(feed), without)
+
+    async def test_a_removal_stays_in_its_scope(self, store: Store) -> None:
+        """Rows of another scope that have the same numbers, names and keys stay as they are."""
+        for scope in (ADA, BOB):
+            await store.append(scope, TALK, [said("m1"), said("m2")])
+            await store.apply(scope, [resting("home", "m1"), resting("home", "m2", city="Rome")])
+            await store.apply(scope, [PutSideRecord(kind="Setting", key="k", value={})])
+        other = existing(await read(store, lambda rows: rows.scope(BOB)))
+        cited = {other.id: [(TALK, "m1"), (TALK, "m2")]}
+        kept = await store.archive(BOB), await read(store, lambda rows: rows.citations(cited))
+
+        await store.remove(ADA, TALK, ["m1"])
+        await store.apply(ADA, [DeleteMemory(type="Fact", key="home")])
+        await store.apply(ADA, [DeleteSideRecord(kind="Setting", key="k")])
+
+        left = await store.archive(BOB), await read(store, lambda rows: rows.citations(cited))
+        assert kept == left
+        assert 2 == len(kept[1])
 
     async def test_a_removed_memory_leaves_nothing_behind(self, store: Store) -> None:
         """Neither its past versions nor its citations are found."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from recollect.errors import ConflictError, LimitError, UsageError, VersionConflictError
+from recollect.errors import UsageError, VersionConflictError
 from recollect.records import JsonObject, PutMemory, Scope, Write
 from recollect.side_records import (
     DeleteSideRecord,
@@ -18,11 +18,11 @@ from recollect.side_records import (
 )
 from recollect.stores.contract.base import Store
 from recollect.stores.pages import each_row
-from recollect.testing.contract_base import Contract
-from recollect.testing.contract_samples import (
+from recollect.testing.contract_base import (
     ADA,
     BOB,
     TALK,
+    Contract,
     existing,
     fact,
     feed_after,
@@ -30,23 +30,14 @@ from recollect.testing.contract_samples import (
     keep_facts,
     said,
     seconds,
+    tell,
 )
-from recollect.testing.frozen_clock import NOON, FrozenClock
+from recollect.testing.contract_rows import read
+from recollect.testing.frozen_clock import FrozenClock
 
 KIND = "Setting"
 NAMES = ["a", "b", "ba", "é", "\U0010ffff"]
 """Keys in the order of their bytes."""
-WRONG: list[SideWrite] = [
-    PutSideRecord(kind="", key="k", value={}),
-    PutSideRecord(kind=KIND, key="a\n", value={}),
-    PutSideRecord(kind=KIND, key="k", value={}, thread=""),
-    PutSideRecord(kind=KIND, key="k", value=["a"]),  # type: ignore[arg-type]
-    PutSideRecord(kind=KIND, key="k", value={"a": float("nan")}),
-    PutSideRecord(kind=KIND, key="k", value={}, expected=-1),
-    PutSideRecord(kind=KIND, key="k", value={}, expires_at=NOON.replace(tzinfo=None)),
-    DeleteSideRecord(kind=KIND, key=""),
-    DeleteSideRecord(kind=KIND, key="k", expected=-1),
-]
 
 
 def put(key: str, at: int = 0, thread: str | None = None, **more: Any) -> PutSideRecord:
@@ -103,33 +94,6 @@ class SideRecordContract(Contract):
         assert (3, {"at": 3}) == (found.version, dict(found.value))
         assert (began, clock.now()) == (found.created_at, found.updated_at)
 
-    async def test_what_expired_is_put_anew(self, store: Store, clock: FrozenClock) -> None:
-        """A side record that has expired counts as none."""
-        await store.apply(ADA, [put("k", expires_at=clock.now() + seconds(1)), put("k2", 1)])
-        clock.advance(1)
-
-        await store.apply(ADA, [put("k", 2, expected=0)])
-
-        found = existing(await store.side_record(ADA, KIND, "k"))
-        assert (1, clock.now()) == (found.version, found.created_at)
-        assert ["k", "k2"] == await keys_of(store)
-
-    @pytest.mark.parametrize(
-        "write",
-        [put("k", expected=0), put("k", expected=2), put("x", expected=1),
-         DeleteSideRecord(kind=KIND, key="k", expected=2)],
-        ids=["none", "later", "absent", "delete"],
-    )  # fmt: skip
-    async def test_a_version_of_one_can_be_expected(self, store: Store, write: SideWrite) -> None:
-        """VersionConflictError: A write expected another version."""
-        await store.apply(ADA, [put("k", 1)])
-        before = await store.archive(ADA)
-
-        with pytest.raises(VersionConflictError, match=r"Setting/"):
-            await store.apply(ADA, [fact("home"), put("other"), write])
-
-        assert before == await store.archive(ADA)
-
     async def test_one_is_deleted(self, store: Store) -> None:
         """Nothing happens if a side record that is deleted does not exist."""
         await store.apply(ADA, [put("k"), put("k", thread=TALK), put("other")])
@@ -143,19 +107,6 @@ class SideRecordContract(Contract):
         assert ["k"] == await keys_of(store, thread=TALK)
         found = existing(await store.side_record(ADA, KIND, "other"))
         assert 1 == found.version
-
-    @pytest.mark.parametrize("write", WRONG, ids=lambda write: ascii(write)[-70:])
-    async def test_one_may_be_refused(self, store: Store, write: SideWrite) -> None:
-        """A side record that is not allowed is refused, and nothing of the batch is stored."""
-        with pytest.raises(UsageError):
-            await store.apply(ADA, [fact("home"), put("k"), write])
-
-        assert await store.scope_id(ADA) is None
-
-    async def test_one_has_a_limit(self, store: Store) -> None:
-        """A side record's value is of a limited size."""
-        with pytest.raises(LimitError, match="JSON_BYTES_MAX"):
-            await store.apply(ADA, [PutSideRecord(kind=KIND, key="k", value={"a": "x" * 999_999})])
 
     async def test_several_are_read_together(self, store: Store) -> None:
         """Return one result per address, in order, all read at one point in time."""
@@ -201,19 +152,6 @@ class SideRecordContract(Contract):
         assert gone is not None
         assert await store.nearest_side_record(ADA, KIND, "up") is None
 
-    @pytest.mark.parametrize(("depth", "found"), [(0, 1), (1, 1), (2, 2), (3, None)])
-    async def test_a_search_above_has_a_depth(
-        self, store: Store, depth: int, found: int | None
-    ) -> None:
-        """Ancestors of fewer than *depth* segments are left out. An expired record is skipped."""
-        for length in (1, 2):
-            await store.apply(ADA[:length], [put(f"{length}", length), put("k", length)])
-
-        key = "k" if depth > 1 else "1"
-        kept = await store.nearest_side_record(ADA, KIND, key, depth=depth)
-
-        assert found == (kept and kept.value["at"])
-
     async def test_those_below_are_listed(self, store: Store, clock: FrozenClock) -> None:
         """
         Return the side records of a kind in *prefix* and all scopes below it, by scope and key.
@@ -256,20 +194,6 @@ class SideRecordContract(Contract):
         assert kinds == [each["kind"] for each in before[0]]
         assert ["side"] == [each["kind"] for each in before[1]]
 
-    async def test_a_key_repeats_them(self, store: Store) -> None:
-        """A request that writes side records under an idempotency key is carried out once."""
-        writes: list[Write | SideWrite] = [put("k", 1), fact("home")]
-        first = await store.apply(ADA, writes, idempotency_key="once")
-        await store.apply(ADA, [put("k", 2)])
-
-        again = await store.apply(ADA, writes, idempotency_key="once")
-
-        assert first == again
-        found = existing(await store.side_record(ADA, KIND, "k"))
-        assert {"at": 2} == dict(found.value)
-        with pytest.raises(ConflictError):
-            await store.apply(ADA, [put("k", 5), fact("home")], idempotency_key="once")
-
     async def test_none_is_an_entry(self, store: Store) -> None:
         """No feed, listing of memories or history shows a side record; the feed's *seq* rises."""
         await keep_facts(store, "Oslo")
@@ -302,3 +226,16 @@ class SideRecordContract(Contract):
         assert kept is not None
         assert [1, 2] == [each.version for each in await store.history(ADA, type_, "k")]
         assert [kept] == list((await store.memories(ADA, type_=type_)).rows)
+
+    async def test_a_setting_is_read_by_its_scope(self, store: Store) -> None:
+        """Return the record of exactly this scope, kind and key; ``None`` without one."""
+        await store.apply(ADA, [PutSideRecord(kind="Setting", key="k", value={"city": "Oslo"})])
+        await tell(store, "m1")
+
+        asked = (
+            (ADA, "Setting", "k"), (ADA, "Setting", "j"), (ADA, "Other", "k"),
+            (BOB, "Setting", "k"), (ADA[:2], "Setting", "k"),
+        )  # fmt: skip
+        found = await read(store, lambda rows: [rows.setting(*each) for each in asked])
+
+        assert ["k", None, None, None, None] == [each.key if each else None for each in found]

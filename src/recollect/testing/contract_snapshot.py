@@ -22,11 +22,11 @@ from recollect.stores.contract.base import Store
 from recollect.stores.plans.changes import Below, Entry
 from recollect.stores.plans.snapshot import StoreSnapshot
 from recollect.stores.validation import to_datetime
-from recollect.testing.contract_base import Contract
-from recollect.testing.contract_samples import (
+from recollect.testing.contract_base import (
     ADA,
     BOB,
     TALK,
+    Contract,
     fact,
     feed_from_start,
     keep_facts,

@@ -6,24 +6,20 @@ from dataclasses import replace
 
 import pytest
 
-from recollect.errors import NotFoundError, UsageError
 from recollect.records import NewMessage
 from recollect.stores.contract.base import Store
 from recollect.stores.plans import positions
-from recollect.stores.plans.erase_targets import EraseMessages
-from recollect.stores.validation import PAGE_ROWS_MAX
-from recollect.testing.contract_base import Contract
-from recollect.testing.contract_samples import (
+from recollect.testing.contract_base import (
     ADA,
     BOB,
     SOON,
     TALK,
+    Contract,
     contents,
     existing,
     feed_after,
     feed_from_start,
     ids_in,
-    resting,
     said,
     seconds,
     tell,
@@ -45,10 +41,6 @@ class ThreadContract(Contract):
 
         assert ["10", "9", "B", "a", "b", "é"] == [each.id for each in page.rows]
         assert page.cursor is None
-
-    async def test_the_threads_of_an_unknown_scope_are_none(self, store: Store) -> None:
-        """A scope that holds nothing has no threads."""
-        assert () == (await store.threads(ADA)).rows
 
     async def test_threads_come_in_pages(self, store: Store) -> None:
         """The cursor of a page continues after it; the last page has none."""
@@ -171,49 +163,6 @@ class ThreadContract(Contract):
         assert (False, 4, ()) == (none.reset, none.count, none.messages)
         assert (then.seq, then.epoch) == (none.seq, none.epoch)
 
-    async def test_a_removed_message_shows_in_the_count(self, store: Store) -> None:
-        """Removals show only in the count: a reader whose count differs has to start over."""
-        await tell(store, "m1", "m2", "m3")
-        first = await store.thread_changes(ADA, TALK)
-        await store.remove(ADA, TALK, ["m2"])
-        await tell(store, "m4")
-
-        then = await store.thread_changes(ADA, TALK, seq=first.seq, epoch=first.epoch)
-        again = await store.thread_changes(ADA, TALK)
-
-        assert (False, 3) == (then.reset, then.count)
-        assert ["m4"] == [each.id for each in then.messages]
-        assert ["m1", "m3", "m4"] == [each.id for each in again.messages]
-
-    async def test_a_reader_of_a_thread_is_reset(self, store: Store) -> None:
-        """An erase, or a missing thread, resets the reader."""
-        await tell(store, "m1", "m2")
-        first = await store.thread_changes(ADA, TALK)
-        await store.erase(ADA, EraseMessages(thread=TALK, messages=("m1",)))
-
-        then = await store.thread_changes(ADA, TALK, seq=first.seq, epoch=first.epoch)
-        absent = await store.thread_changes(ADA, "other", seq=first.seq, epoch=first.epoch)
-        unknown = await store.thread_changes(BOB, TALK, seq=first.seq, epoch=first.epoch)
-
-        assert (True, 1) == (then.reset, then.count)
-        assert ["m2"] == [each.id for each in then.messages]
-        assert (True, 0, ()) == (absent.reset, absent.count, absent.messages)
-        assert (True, 0, ()) == (unknown.reset, unknown.count, unknown.messages)
-
-    @pytest.mark.parametrize("limit", [0, -1, PAGE_ROWS_MAX + 1])
-    async def test_a_page_has_a_limit(self, store: Store, limit: int) -> None:
-        """A page has 1 to ``PAGE_ROWS_MAX`` rows."""
-        with pytest.raises(UsageError, match="PAGE_ROWS_MAX"):
-            await store.threads(ADA, limit=limit)
-        with pytest.raises(UsageError, match="PAGE_ROWS_MAX"):
-            await store.messages(ADA, TALK, limit=limit)
-        with pytest.raises(UsageError, match="PAGE_ROWS_MAX"):
-            await store.last_messages(ADA, TALK, limit=limit)
-        with pytest.raises(UsageError, match="PAGE_ROWS_MAX"):
-            await store.memories(ADA, limit=limit)
-        with pytest.raises(UsageError, match="PAGE_ROWS_MAX"):
-            await store.scopes(limit=limit)
-
     async def test_threads_of_one_name_are_apart(self, store: Store) -> None:
         """The same thread id in two scopes, and the same message id in two threads, are apart."""
         await tell(store, "m1")
@@ -242,28 +191,6 @@ class EditContract(Contract):
         assert [("m1", 1), ("m3", 3), ("m4", 4)] == [(each.id, each.position) for each in rows]
         assert rows[-1] == added
 
-    async def test_the_last_position_is_not_reused(self, store: Store) -> None:
-        """A position is never reused, not even that of the newest message."""
-        await tell(store, "m1", "m2")
-
-        await store.remove(ADA, TALK, ["m1", "m2"])
-        (added,) = await tell(store, "m2")
-
-        assert 3 == added.position
-
-    async def test_memories_outlive_removed_messages(self, store: Store) -> None:
-        """Memories derived from them stay, including their quotes; `erase` removes both."""
-        await tell(store, "m1", "m2")
-        await store.apply(ADA, [resting("home", "m1"), resting("work", "m2")])
-
-        await store.remove(ADA, TALK, ["m1"])
-        await store.erase(ADA, EraseMessages(thread=TALK, messages=["m2"]))
-
-        home = existing(await store.get(ADA, "Fact", "home"))
-        assert [["words of m1"]] == [[e.quote for e in found] for found in home.evidence.values()]
-        assert await store.get(ADA, "Fact", "work") is None
-        assert [] == await ids_in(store)
-
     async def test_the_removed_are_counted(self, store: Store) -> None:
         """How many messages were removed."""
         await tell(store, "m1", "m2", "m3")
@@ -287,15 +214,6 @@ class EditContract(Contract):
         assert (uids[1],) == after.removed
         assert () == after.entries
         assert after.seq == (await feed_after(store, after)).seq
-
-    async def test_only_a_thread_can_be_edited(self, store: Store) -> None:
-        """In a thread that does not exist nothing can be removed, kept or replaced."""
-        with pytest.raises(NotFoundError, match=TALK):
-            await store.remove(ADA, TALK, ["m1"])
-        with pytest.raises(NotFoundError, match=TALK):
-            await store.keep(ADA, TALK, 1)
-        with pytest.raises(NotFoundError, match=TALK):
-            await store.replace(ADA, TALK, said("m1"))
 
     @pytest.mark.parametrize(
         ("first", "last", "kept"),
@@ -351,36 +269,3 @@ class EditContract(Contract):
         assert start.seq == unchanged.seq
         assert [first] == await contents(store, changed)
         assert () == changed.removed
-
-    async def test_what_replaced_counts_as_the_content(self, store: Store) -> None:
-        """After a replacement its content is the one that a repeated append is compared with."""
-        await tell(store, "m1")
-
-        replaced = await store.replace(ADA, TALK, said("m1", "better"))
-        again = await store.append(ADA, TALK, [said("m1", "better")])
-
-        assert (replaced,) == again
-
-    async def test_only_a_message_can_be_replaced(self, store: Store) -> None:
-        """NotFoundError: No message has that id."""
-        await tell(store, "m1")
-
-        with pytest.raises(NotFoundError, match="m2"):
-            await store.replace(ADA, TALK, said("m2"))
-        with pytest.raises(UsageError, match="id of the message"):
-            await store.replace(ADA, TALK, NewMessage(role="user", text="better"))
-
-        assert ["m1"] == await ids_in(store)
-
-    async def test_editing_signals_nothing(self, store: Store, clock: FrozenClock) -> None:
-        """Removing and replacing do not move the time when a thread is due."""
-        await tell(store, "m1", "m2")
-        before = await store.thread(ADA, TALK)
-        clock.advance(5)
-
-        await store.remove(ADA, TALK, ["m1"])
-        await store.replace(ADA, TALK, said("m2", "better"))
-
-        after = await store.thread(ADA, TALK)
-        assert before is not None
-        assert replace(before, count=1, waiting=1) == after

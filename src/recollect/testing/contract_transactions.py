@@ -25,12 +25,12 @@ from recollect.stores.plans.erase_targets import EraseScope
 from recollect.stores.plans.formation import Formed
 from recollect.stores.plans.leases import Lease
 from recollect.stores.unit_of_work import Rows
-from recollect.testing.contract_base import Contract
-from recollect.testing.contract_samples import (
+from recollect.testing.contract_base import (
     ADA,
     BOB,
     SOON,
     TALK,
+    Contract,
     claimed,
     fact,
     feed_from_start,

@@ -7,12 +7,12 @@ import pytest
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.embedding_backlog import EMBED_ENTRIES_MAX, Unembedded
 from recollect.stores.plans.erase_targets import EraseMessages, EraseScope
-from recollect.testing.contract_base import Contract
-from recollect.testing.contract_samples import (
+from recollect.testing.contract_base import (
     ADA,
     BOB,
     EMBEDDER,
     TALK,
+    Contract,
     existing,
     feed_after,
     feed_from_start,
@@ -20,7 +20,6 @@ from recollect.testing.contract_samples import (
     said,
     tell,
 )
-from recollect.testing.frozen_clock import FrozenClock
 
 VECTOR = b"\0\0\x80?\x7f\x81"
 """A stored vector: the scale 1.0, and two components."""
@@ -132,16 +131,6 @@ class VectorContract(Contract):
         assert [start.seq + 1] == [entry.seq for entry in after.entries]
         assert memory == await store.get(ADA, "Fact", "home")
 
-    async def test_a_text_may_not_be_understood(self, store: Store) -> None:
-        """An empty vector means that there is none, and the entry is not returned again."""
-        await tell(store, "m1")
-        scope_id = existing(await store.scope_id(ADA))
-
-        await embed(store, await batch_of(store), b"")
-
-        assert [b""] == await vectors_in(store)
-        assert await store.unembedded(scope_id, EMBEDDER) is None
-
     async def test_another_text_needs_another_vector(self, store: Store) -> None:
         """A vector belongs to a text: the same text needs no new one."""
         await keep_facts(store, "Oslo")
@@ -153,6 +142,16 @@ class VectorContract(Contract):
 
         assert [None] == changed
         assert [VECTOR] == await vectors_in(store)
+
+    async def test_a_text_may_not_be_understood(self, store: Store) -> None:
+        """An empty vector means that there is none, and the entry is not returned again."""
+        await tell(store, "m1")
+        scope_id = existing(await store.scope_id(ADA))
+
+        await embed(store, await batch_of(store), b"")
+
+        assert [b""] == await vectors_in(store)
+        assert await store.unembedded(scope_id, EMBEDDER) is None
 
     async def test_batches_have_a_limit(self, store: Store) -> None:
         """A batch has ``EMBED_ENTRIES_MAX`` entries at most; all of them have every entry once."""
@@ -181,33 +180,3 @@ class VectorContract(Contract):
 
         assert 0 == await embed(store, batch)
         assert [] == await vectors_in(store)
-
-    async def test_a_batch_names_what_was_removed(self, store: Store, clock: FrozenClock) -> None:
-        """Since the embedder last looked, and with the scope that it is of."""
-        await tell(store, "m1", "m2", "m3")
-        uids = [each.uid for each in (await feed_from_start(store)).entries]
-        await embed(store, await batch_of(store))
-        clock.advance(1)
-        await store.remove(ADA, TALK, ["m1"])
-        await store.erase(ADA, EraseMessages(thread=TALK, messages=["m2"]))
-
-        batch = await batch_of(store)
-        await embed(store, batch)
-        await tell(store, "m4")
-        after = await batch_of(store)
-
-        left = {each.uid for each in (await feed_from_start(store)).entries}
-        assert ADA == batch.scope
-        assert set(uids) - left == set(batch.removed)
-        assert () == after.removed
-
-    async def test_only_changes_need_a_look(self, store: Store, clock: FrozenClock) -> None:
-        """A scope in which entries were only removed is looked at once, and is done."""
-        await tell(store, "m1", "m2")
-        await embed(store, await batch_of(store))
-        clock.advance(1)
-        await store.remove(ADA, TALK, ["m1"])
-
-        await embed(store, await batch_of(store))
-
-        assert [] == list(await store.unembedded_scopes(EMBEDDER))

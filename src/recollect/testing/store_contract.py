@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from recollect.testing.contract_audit import AuditContract
-from recollect.testing.contract_backlog import BacklogContract, ListeningContract
+from recollect.testing.contract_backlog import BacklogContract, LeaseContract, ListeningContract
 from recollect.testing.contract_changes import FeedContract, ResetContract
 from recollect.testing.contract_erase_receipts import EraseReceiptContract
-from recollect.testing.contract_erase_targets import TargetContract
-from recollect.testing.contract_erasure import EraseContract
-from recollect.testing.contract_formation import FormationContract, PendingContract
-from recollect.testing.contract_history import HistoryContract
-from recollect.testing.contract_idempotency_archive import IdempotencyArchiveContract
+from recollect.testing.contract_erasure import EraseContract, TargetContract
+from recollect.testing.contract_formation import (
+    FormationContract,
+    PendingContract,
+    ReceiptContract,
+    RedriveContract,
+)
 from recollect.testing.contract_ids import IdentityContract
-from recollect.testing.contract_keys import IdempotencyContract
-from recollect.testing.contract_leases import LeaseContract
-from recollect.testing.contract_memories import MemoryContract
+from recollect.testing.contract_keys import IdempotencyArchiveContract, IdempotencyContract
+from recollect.testing.contract_memories import HistoryContract, MemoryContract, ValueContract
 from recollect.testing.contract_messages import AppendContract, MessageContract
 from recollect.testing.contract_pages import ListingContract, NewestContract
-from recollect.testing.contract_receipts import ReceiptContract
-from recollect.testing.contract_redrive import RedriveContract
 from recollect.testing.contract_rows import (
     RowLimitContract,
     RowOrderContract,
@@ -28,7 +27,6 @@ from recollect.testing.contract_side_records import SideRecordContract
 from recollect.testing.contract_snapshot import SnapshotContract
 from recollect.testing.contract_threads import EditContract, ThreadContract
 from recollect.testing.contract_transactions import StampContract, TransactionContract
-from recollect.testing.contract_values import ValueContract
 from recollect.testing.contract_vectors import VectorContract
 
 

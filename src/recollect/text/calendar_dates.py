@@ -158,7 +158,6 @@ def absolute_dates(text: str, said_on: date | None) -> Iterator[Dated]:
 
 
 def _week_of(day: Dated) -> Dated:
-    """Return the week that begins on a day, and the one around it."""
     firsts = [first for days in day.stretches for first in _firsts_of_week(days.first)]
     weeks = tuple(Days(first, first + timedelta(days=6)) for first in dict.fromkeys(firsts))
     return Dated(start=day.start, end=day.end, stretches=weeks)

@@ -1,12 +1,19 @@
-"""The audit, and the service's description of its caller, as JSON."""
+"""The audit, health, and the service's description of its caller, as JSON."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from recollect.observability.health import Health, StoreHealth, TaskError, TaskHealth
 from recollect.records import Json, JsonObject
 from recollect.stores.plans.audit import AuditEntry, AuditVerdict
-from recollect.wire.elements import Fields, record_from_json, record_to_json, time_to_json
+from recollect.wire.elements import (
+    Fields,
+    record_from_json,
+    record_to_json,
+    time_from_json,
+    time_to_json,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,3 +76,36 @@ def verdict_to_json(verdict: AuditVerdict) -> dict[str, Json]:
 def verdict_from_json(fields: Fields) -> AuditVerdict:
     """Decode the result of `verdict_to_json`."""
     return record_from_json(AuditVerdict, fields)
+
+
+def health_to_json(health: Health) -> dict[str, Json]:
+    """Encode the health of a memory, its store and its background tasks."""
+    return {
+        "status": health.status,
+        "at": time_to_json(health.at),
+        "store": record_to_json(health.store),
+        "tasks": [task_to_json(each) for each in health.tasks],
+    }
+
+
+def health_from_json(fields: Fields) -> Health:
+    """Decode the result of `health_to_json`."""
+    return Health(
+        at=time_from_json(fields["at"]),
+        store=record_from_json(StoreHealth, fields["store"]),
+        tasks=tuple(map(task_from_json, fields["tasks"])),
+    )
+
+
+def task_to_json(task: TaskHealth) -> dict[str, Json]:
+    """Encode the health of a background task."""
+    error = task.last_error
+    last_error = None if error is None else record_to_json(error)
+    return {**record_to_json(task), "last_error": last_error}
+
+
+def task_from_json(fields: Fields) -> TaskHealth:
+    """Decode the result of `task_to_json`."""
+    error = fields["last_error"]
+    last_error = None if error is None else record_from_json(TaskError, error)
+    return record_from_json(TaskHealth, fields, last_error=last_error)

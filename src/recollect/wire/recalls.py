@@ -21,7 +21,7 @@ from recollect.wire.elements import (
     time_to_json,
 )
 from recollect.wire.memories import memory_from_json, memory_to_json
-from recollect.wire.messages import message_from_json, message_to_json
+from recollect.wire.threads import message_from_json, message_to_json
 
 FIGURE_DIGITS: Final = 4
 """Decimal places of an entry's numbers, unless it is encoded whole."""

@@ -1,10 +1,10 @@
-"""Threads as JSON, with their pending formation, and the receipts of formations."""
+"""Messages and threads as JSON, with pending formation, and the receipts of formations."""
 
 from __future__ import annotations
 
 from datetime import datetime
 
-from recollect.records import Formation, Json, JsonObject, Lane, Thread
+from recollect.records import Formation, Json, JsonObject, Lane, Message, NewMessage, Thread
 from recollect.wire.elements import (
     Fields,
     ScopeNaming,
@@ -104,3 +104,41 @@ def formation_from_json(fields: Fields) -> Formation:
     """Decode the result of `formation_to_json`."""
     failed = {thread: tuple(each) for thread, each in fields["failed"].items()}
     return record_from_json(Formation, fields, failed=failed)
+
+
+def message_to_json(message: Message) -> dict[str, Json]:
+    """Encode a stored message."""
+    return {
+        "thread": message.thread,
+        "id": message.id,
+        "position": message.position,
+        "role": message.role,
+        "name": message.name,
+        "text": message.text,
+        "time": time_to_json(message.time),
+        "session": message.session,
+        "source": message.source,
+        "content": message.content,
+        "metadata": message.metadata,
+    }
+
+
+def message_from_json(fields: Fields) -> Message:
+    """Decode the result of `message_to_json`."""
+    return record_from_json(Message, fields)
+
+
+def new_message_to_json(message: NewMessage) -> dict[str, Json]:
+    """Encode a message to store; omitted fields are left to the store."""
+    written: dict[str, Json] = {
+        "role": message.role,
+        "text": message.text,
+        "id": message.id,
+        "name": message.name,
+        "time": time_to_json(message.time),
+        "session": message.session,
+        "source": message.source,
+        "content": message.content,
+        "metadata": message.metadata,
+    }
+    return {name: value for name, value in written.items() if value is not None}

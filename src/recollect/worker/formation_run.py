@@ -71,7 +71,6 @@ class _Attempt:
     dialogue: FormationDialogue
 
     def usage(self, reason: str) -> Formed:
-        """Return the usage record of this attempt, which failed for *reason*."""
         offer, asked = self.dialogue.offer, self.dialogue.asked
         return _failed_usage(self.window, offer, asked, self.model, reason)
 

@@ -17,11 +17,11 @@ from recollect.stores.json_pointers import texts_in
 from recollect.stores.plans.archive import RECORDS_MAX
 from recollect.stores.plans.formation import Formed
 from recollect.stores.plans.outside_removals import LEFT, MIRROR, OUTSIDE_SCOPE
-from recollect.testing.contract_base import Contract
-from recollect.testing.contract_samples import (
+from recollect.testing.contract_base import (
     ADA,
     BOB,
     TALK,
+    Contract,
     claimed,
     existing,
     fact,

@@ -9,8 +9,17 @@ from recollect.records import EndMemory
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.erase_targets import EraseMessages, EraseScope, EraseTarget, EraseThread
 from recollect.stores.validation import to_datetime
-from recollect.testing.contract_base import Contract
-from recollect.testing.contract_samples import ADA, BOB, TALK, fact, ids_in, keep_facts, said, tell
+from recollect.testing.contract_base import (
+    ADA,
+    BOB,
+    TALK,
+    Contract,
+    fact,
+    ids_in,
+    keep_facts,
+    said,
+    tell,
+)
 from recollect.testing.contract_transactions import KEY
 
 

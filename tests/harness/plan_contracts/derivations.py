@@ -13,8 +13,7 @@ from recollect.records import DeleteMemory, EndMemory, Evidence, MemoryState, Pu
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.erase_targets import EraseMemory, EraseMessages
 from recollect.stores.remainder import MEMORY_THREAD, merged_into, version_name
-from recollect.testing.contract_base import Contract
-from recollect.testing.contract_samples import ADA, BOB, TALK, said, tell
+from recollect.testing.contract_base import ADA, BOB, TALK, Contract, said, tell
 from recollect.testing.frozen_clock import FrozenClock
 from tests.harness.plan_contracts.erasure_table import DERIVATIONS, DerivationCase, Fate
 

@@ -23,11 +23,11 @@ from recollect.stores.contract.base import Store
 from recollect.stores.plans.erase_targets import EraseMemory, EraseMessages, EraseThread
 from recollect.stores.plans.formation import Formed
 from recollect.stores.remainder import merged_into
-from recollect.testing.contract_base import Contract
-from recollect.testing.contract_samples import (
+from recollect.testing.contract_base import (
     ADA,
     BOB,
     TALK,
+    Contract,
     claimed,
     contents,
     existing,

@@ -12,9 +12,9 @@ from recollect.records import Memory, ProlongMemory
 from recollect.side_records import ProlongSideRecord, PutSideRecord
 from recollect.stores.contract.base import Store
 from recollect.stores.validation import WRITES_MAX
-from recollect.testing.contract_base import Contract
-from recollect.testing.contract_samples import (
+from recollect.testing.contract_base import (
     ADA,
+    Contract,
     contents,
     fact,
     feed_after,

@@ -17,8 +17,7 @@ from recollect.stores.plans.erase_targets import (
     EraseSource,
     EraseThread,
 )
-from recollect.testing.contract_base import Contract
-from recollect.testing.contract_samples import ADA, TALK, keys_in, tell
+from recollect.testing.contract_base import ADA, TALK, Contract, keys_in, tell
 
 MAKEFILE = FileLines.quoting("build/Makefile", 12, "test:\n\tpytest -q\n")
 OWN = Evidence(thread=TALK, message="f1", kind="agent")

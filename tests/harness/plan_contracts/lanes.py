@@ -11,8 +11,7 @@ from recollect.records import Lane
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.erase_targets import EraseThread
 from recollect.stores.plans.formation import Formed
-from recollect.testing.contract_base import Contract
-from recollect.testing.contract_samples import ADA, SOON, TALK, claimed, existing, tell
+from recollect.testing.contract_base import ADA, SOON, TALK, Contract, claimed, existing, tell
 from recollect.testing.frozen_clock import FrozenClock
 
 NIGHTLY = "Nightly"

@@ -14,8 +14,7 @@ from recollect.stores.plans.erase_targets import (
 )
 from recollect.stores.plans.formation import Formed
 from recollect.stores.remainder import MEMORY_THREAD, version_name
-from recollect.testing.contract_base import Contract
-from recollect.testing.contract_samples import ADA, TALK, claimed, keep_facts, said, tell
+from recollect.testing.contract_base import ADA, TALK, Contract, claimed, keep_facts, said, tell
 from recollect.testing.frozen_clock import FrozenClock
 
 

@@ -21,11 +21,11 @@ from recollect.stores.plans.erase_targets import (
     EraseThread,
 )
 from recollect.stores.plans.upkeep import KEY_S
-from recollect.testing.contract_base import Contract
-from recollect.testing.contract_samples import (
+from recollect.testing.contract_base import (
     ADA,
     BOB,
     TALK,
+    Contract,
     existing,
     fact,
     feed_after,

@@ -19,11 +19,11 @@ from recollect.stores.contract.base import Store
 from recollect.stores.plans.erase_targets import EraseMessages, EraseThread
 from recollect.stores.remainder import MEMORY_THREAD, version_name
 from recollect.stores.rows import MICROSECONDS
-from recollect.testing.contract_base import Contract
-from recollect.testing.contract_samples import (
+from recollect.testing.contract_base import (
     ADA,
     BOB,
     TALK,
+    Contract,
     existing,
     feed_after,
     feed_from_start,

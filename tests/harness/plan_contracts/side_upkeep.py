@@ -19,8 +19,16 @@ from recollect.stores.plans.erase_targets import (
     EraseThread,
 )
 from recollect.stores.plans.undo import Undo, UndoLog
-from recollect.testing.contract_base import Contract
-from recollect.testing.contract_samples import ADA, TALK, existing, fact, keep_facts, seconds, tell
+from recollect.testing.contract_base import (
+    ADA,
+    TALK,
+    Contract,
+    existing,
+    fact,
+    keep_facts,
+    seconds,
+    tell,
+)
 from recollect.testing.contract_side_records import KIND, everywhere, keys_of, put
 from recollect.testing.frozen_clock import FrozenClock
 

@@ -11,8 +11,17 @@ from recollect.records import JsonObject, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.erase_targets import EraseScope
 from recollect.stores.unit_of_work import Effect, Rows
-from recollect.testing.contract_base import Contract
-from recollect.testing.contract_samples import ADA, BOB, TALK, claimed, fact, ids_in, said, tell
+from recollect.testing.contract_base import (
+    ADA,
+    BOB,
+    TALK,
+    Contract,
+    claimed,
+    fact,
+    ids_in,
+    said,
+    tell,
+)
 from recollect.testing.contract_transactions import KEY
 from recollect.testing.frozen_clock import FrozenClock
 

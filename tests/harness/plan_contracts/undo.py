@@ -18,8 +18,16 @@ from recollect.stores.plans.erase_targets import (
 )
 from recollect.stores.plans.undo import UNDONE, Undo, UndoLog
 from recollect.stores.remainder import MEMORY_THREAD, version_name
-from recollect.testing.contract_base import Contract
-from recollect.testing.contract_samples import ADA, BOB, TALK, fact, keep_facts, resting, tell
+from recollect.testing.contract_base import (
+    ADA,
+    BOB,
+    TALK,
+    Contract,
+    fact,
+    keep_facts,
+    resting,
+    tell,
+)
 from recollect.testing.frozen_clock import FrozenClock
 
 

@@ -11,7 +11,7 @@ from anyio import to_thread
 
 from recollect.agents.instructions.instruction_records import Scores, ScoringCase
 from recollect.errors import UsageError
-from recollect.providers.plain_functions import is_async
+from recollect.providers.object_names import is_async
 
 Scorer: TypeAlias = Callable[[str, ScoringCase], "float | Awaitable[float]"]
 """

@@ -263,7 +263,6 @@ class InstructionProposals(InstructionDocuments):
     keep_cases, akeep_cases = method_pair(_keep_cases)
 
     async def _cases(self, memory: Recollect) -> tuple[ScoringCase, ...]:
-        """Return the stored cases, by name."""
         wanted: JsonObject = {"agent": self.agent}
         found = each_memory(memory, self.scope, INSTRUCTIONS_CASE, conditions=wanted)
         cases = [case_of(each) async for each in found]

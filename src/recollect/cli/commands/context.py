@@ -151,5 +151,4 @@ def _below(found: Context) -> list[str]:
 
 
 def _reasons(found: Context) -> list[tuple[str, int]]:
-    """Return how many entries were left out for each reason."""
     return sorted(Counter[str](each.reason for each in found.left_out).items())

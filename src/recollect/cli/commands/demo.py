@@ -119,7 +119,6 @@ def _play(
 
 
 def _reopening(kept: str) -> str:
-    """Return the command that opens the page of a kept demo, with its chat."""
     return f"{program_name()} serve --open --store {shlex.quote(kept)} --model rules"
 
 

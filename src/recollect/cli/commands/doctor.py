@@ -106,7 +106,6 @@ def doctor(
 
 
 def _library_version() -> str:
-    """Return the version of the driver's SQLite library."""
     import apsw
 
     return apsw.sqlite_lib_version()

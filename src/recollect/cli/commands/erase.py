@@ -121,7 +121,6 @@ def _named(messages: Sequence[Quotation]) -> str:
 
 
 def _messages_in(quoting: Sequence[Quotation]) -> Iterator[EraseTarget]:
-    """Yield one target for the messages of each thread."""
     from recollect.stores.plans.erase_targets import EraseMessages
 
     for thread in dict.fromkeys(each.thread for each in quoting):

@@ -163,7 +163,6 @@ def _measured(cases: Sequence[EvaluationCase], model_of: ModelOf, plan: RunPlan)
 def _reported(
     cases: Sequence[EvaluationCase], measured: Sequence[Measured], model: str, plan: RunPlan
 ) -> EvalReport:
-    """Return the report, with the controls run on the same cases."""
     from recollect.evaluation import deeds_of, report_of
     from recollect.testing.oracle import Oracle
 

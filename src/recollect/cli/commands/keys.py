@@ -12,8 +12,7 @@ import click
 from recollect.cli.layout import minute
 from recollect.cli.options import Command, MomentOption, Target, memory_options, scope_from
 from recollect.cli.output import counted, note, print_entry, print_json
-from recollect.cli.service_store import service_store_option
-from recollect.cli.store_choice import opened
+from recollect.cli.store_choice import opened, service_store_option
 from recollect.text.scope_paths import written_scope
 
 if TYPE_CHECKING:

@@ -18,8 +18,7 @@ from recollect.memory.pagination import PAGE_ROWS, each_memory, each_thread, sco
 from recollect.records import Json, JsonObject, Memory, Message, Revision, Thread
 from recollect.text.scope_paths import written_scope
 from recollect.wire.elements import time_to_json
-from recollect.wire.messages import message_to_json
-from recollect.wire.threads import thread_to_json
+from recollect.wire.threads import message_to_json, thread_to_json
 
 _THREADS_EXAMPLE: Final = """
 \b
@@ -81,12 +80,10 @@ async def _threads(target: Target, limit: int, *, below: bool) -> None:
 
 
 def _thread_record(thread: Thread, newest: Message | None, now: datetime) -> dict[str, Json]:
-    """Return a thread with the time of its newest message."""
     return {**thread_to_json(thread, now), "newest": time_to_json(newest.time if newest else None)}
 
 
 def _formation(thread: Thread) -> str:
-    """Return the formation progress of a thread."""
     if thread.state == "paused":
         return "paused"
     if not thread.pending:

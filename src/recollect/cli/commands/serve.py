@@ -11,7 +11,7 @@ import click
 from recollect.cli.formation_config import FormationOptions, forming_options, service_table
 from recollect.cli.options import Target, memory_options, replica_option, scope_from
 from recollect.cli.service_run import ServiceRun, check_service_packages, run_service
-from recollect.cli.service_store import service_store_option
+from recollect.cli.store_choice import service_store_option
 
 _EXAMPLE: Final = """\
 \b

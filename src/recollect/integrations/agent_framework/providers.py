@@ -19,8 +19,8 @@ from agent_framework import (
 
 from recollect.agents.tools import MemoryTools
 from recollect.errors import UsageError
-from recollect.integrations.item_forms import ItemForm
 from recollect.integrations.offered_tools import Offered, answer_text, schemas_of
+from recollect.integrations.storable_items import ItemForm
 from recollect.integrations.thread_items import Item, ThreadItems, check_budget, check_limit
 from recollect.ports import Tool
 from recollect.records import Json, Role, Scope, ScopeLike
@@ -227,7 +227,6 @@ class RecollectContextProvider(ContextProvider):
 def _histories_of(
     agent: SupportsAgentRun, memory: AnyRecollect
 ) -> Iterator[RecollectHistoryProvider]:
-    """Yield the providers of *agent* that store its sessions in *memory*."""
     for each in getattr(agent, "context_providers", ()):
         if isinstance(each, RecollectHistoryProvider) and each.place[0] is memory:
             yield each

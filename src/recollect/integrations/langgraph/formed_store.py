@@ -273,5 +273,4 @@ async def _holds_any(memory: Recollect, places: Sequence[tuple[Scope, str]]) -> 
 
 
 async def _scopes(memory: Recollect, prefix: Scope, type_: str) -> tuple[Scope, ...]:
-    """Return the scopes at and below *prefix* that have a memory of the type."""
     return await scopes_below(memory.store, Below((prefix,), type_))

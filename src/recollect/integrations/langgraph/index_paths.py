@@ -12,7 +12,7 @@ from langgraph.store.base import IndexConfig, ensure_embeddings, get_text_at_pat
 from recollect.embedders import EmbedderChoice
 from recollect.errors import UsageError
 from recollect.integrations.langgraph.store_operations import check_keys
-from recollect.providers.plain_functions import is_async
+from recollect.providers.object_names import is_async
 from recollect.records import JsonObject
 from recollect.text.searchable import memory_text
 

@@ -226,7 +226,6 @@ def _requested_change(messages: Sequence[MessageLike]) -> MirrorChange:
 async def _apply_change(
     memory: Recollect, *, place: tuple[Scope, str], change: MirrorChange
 ) -> None:
-    """Apply *change* to the memory's thread."""
     scope, thread = place
     messages = [keepable(each) for each in change.messages]
     talk = ThreadTalk(scope, thread)

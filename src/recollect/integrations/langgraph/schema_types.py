@@ -76,7 +76,6 @@ def derive_for(kind: type[AnySaver]) -> None:
 
 
 def _remembered_names_of(graph: CompiledGraph) -> frozenset[TypeName]:
-    """Return `type_names_of` *graph*, cached per graph."""
     found = _names.get(graph)
     if found is None:
         found = _names[graph] = type_names_of(graph)

@@ -2,27 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextvars import ContextVar
 from typing import Final, TypeVar
 
-from llama_index.core.llms import ChatMessage
+from llama_index.core.llms import ChatMessage, MessageRole
 from llama_index.core.storage.chat_store.base_db import AsyncDBChatStore, MessageStatus
 from pydantic import PrivateAttr
+from pydantic_core import PydanticSerializationError
 
 from recollect.errors import UsageError
-from recollect.integrations.llama_index.chat_messages import (
-    FORM,
-    STORED_THREAD,
-    items_of,
-    message_of,
-)
+from recollect.integrations.storable_items import ItemForm
 from recollect.integrations.thread_items import ThreadItems
 from recollect.memory.facade import Recollect
-from recollect.records import Json, Message, Scope, ScopeLike
+from recollect.records import Json, Message, Role, Scope, ScopeLike
 from recollect.stores.pages import each_row
 from recollect.stores.validation import PAGE_ROWS_MAX, check_scope
 from recollect.sync.object_home import AnyRecollect, Home
 
+FORM: Final = ItemForm(
+    "llama_index",
+    text_part=lambda text: {"block_type": "text", "text": text},
+    read=ChatMessage.model_validate,
+)
+SESSION: Final = "session_id"
+"""The key under which LlamaIndex notes the session in messages that it gives to a block."""
+STORED_THREAD: Final[ContextVar[tuple[AnyRecollect, Scope, str] | None]] = ContextVar(
+    "recollect_stored_thread", default=None
+)
+"""Memory, scope and thread that a `RecollectChatStore` visited last in this task."""
+_ROLES: Final[Mapping[MessageRole, Role]] = {
+    MessageRole.USER: "user",
+    MessageRole.SYSTEM: "system",
+    MessageRole.DEVELOPER: "system",
+    MessageRole.TOOL: "tool",
+    MessageRole.FUNCTION: "tool",
+}
 ResultT = TypeVar("ResultT")
 ARCHIVED: Final = "llama_index_archived"
 """The key of a thread's state with the position of the last archived message."""
@@ -180,3 +195,29 @@ def _check_active(status: MessageStatus) -> None:
     if status is not MessageStatus.ACTIVE:
         msg = f"status is {status!r}: add messages as active, and archive_oldest_messages later"
         raise UsageError(msg)
+
+
+def items_of(messages: Sequence[ChatMessage]) -> list[tuple[Role, str, Json]]:
+    """
+    Return role, text and JSON of each message.
+
+    Raises:
+        UsageError: A message holds something that JSON cannot express.
+    """
+    found: list[tuple[Role, str, Json]] = []
+    for each in messages:
+        try:
+            item = each.model_dump(mode="json")
+        except (PydanticSerializationError, ValueError) as error:
+            msg = f"a message of LlamaIndex is not JSON, and nothing was stored: {error}"
+            raise UsageError(msg) from error
+        item["additional_kwargs"].pop(SESSION, None)
+        found.append((_ROLES.get(each.role, "assistant"), each.content or "", item))
+    return found
+
+
+def message_of(message: Message, kept: Json) -> ChatMessage:
+    """Return the stored message, or a new one for a message that another framework stored."""
+    if isinstance(kept, Mapping):
+        return ChatMessage.model_validate(kept)
+    return ChatMessage(role=MessageRole(message.role), content=message.text)

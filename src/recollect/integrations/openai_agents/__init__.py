@@ -3,7 +3,6 @@
 from recollect.deferred_imports import needs_extra
 
 with needs_extra("openai-agents", "openai-agents"):
-    from recollect.integrations.openai_agents.function_tools import memory_tools
-    from recollect.integrations.openai_agents.session import RecollectSession
+    from recollect.integrations.openai_agents.session import RecollectSession, memory_tools
 
 __all__ = ("RecollectSession", "memory_tools")

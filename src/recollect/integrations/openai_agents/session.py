@@ -1,15 +1,20 @@
-"""A session of the OpenAI Agents SDK, stored in a thread of a memory."""
+"""A session of the OpenAI Agents SDK, stored in a thread of a memory, and the memory tools."""
 
 from __future__ import annotations
 
 import inspect
+import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 from weakref import WeakKeyDictionary
 
+from agents import FunctionTool
+
 from recollect.errors import UsageError
-from recollect.integrations.item_forms import ItemForm
+from recollect.integrations.offered_tools import Offered, answer_text, schemas_of
+from recollect.integrations.storable_items import ItemForm
 from recollect.integrations.thread_items import ThreadItems, check_budget
+from recollect.ports import Tool
 from recollect.records import Json, Message, Role, ScopeLike
 from recollect.stores.validation import check_scope
 from recollect.sync.object_home import AnyRecollect
@@ -17,6 +22,7 @@ from recollect.sync.object_home import AnyRecollect
 if TYPE_CHECKING:
     from agents import Agent, RunContextWrapper, TResponseInputItem
     from agents.memory import SessionSettings
+    from agents.tool_context import ToolContext
 
 FORM: Final = ItemForm("openai_agents", lambda text: {"type": "input_text", "text": text})
 BUDGET_TOKENS: Final = 1_000
@@ -183,3 +189,33 @@ def _item_of(message: Message, kept: Json) -> TResponseInputItem:
         return cast("TResponseInputItem", dict(kept))
     role = "user" if message.role == "tool" else message.role
     return {"role": role, "content": message.text}
+
+
+def memory_tools(tools: Offered) -> list[FunctionTool]:
+    """
+    Return the four memory tools for ``Agent(…, tools=…)``.
+
+    Each returns the result of its call as JSON text. A call must quote stored messages: use a
+    `RecollectSession` over the same thread.
+    """
+    return [_tool(tools, each) for each in schemas_of(tools)]
+
+
+def _tool(tools: Offered, offered: Tool) -> FunctionTool:
+    async def invoke(_: ToolContext[Any], arguments: str) -> str:
+        try:
+            given = json.loads(arguments or "{}")
+        except ValueError:
+            given = None
+        if not isinstance(given, dict):
+            reason = "the arguments are not a JSON object"
+            return answer_text({"status": "refused", "reason": reason})
+        return answer_text(await tools.acall(offered.name, given))
+
+    return FunctionTool(
+        name=offered.name,
+        description=offered.description,
+        params_json_schema=dict(offered.parameters),
+        on_invoke_tool=invoke,
+        strict_json_schema=False,  # strict schemas allow no optional fields
+    )

@@ -25,8 +25,8 @@ from pydantic_core import PydanticSerializationError
 
 from recollect.agents.tools import MemoryTools
 from recollect.errors import UsageError
-from recollect.integrations.item_forms import ItemForm
 from recollect.integrations.offered_tools import Offered, answer_text, schemas_of
+from recollect.integrations.storable_items import ItemForm
 from recollect.integrations.thread_items import Item, ThreadItems, check_budget, check_limit
 from recollect.ports import Tool as OfferedTool
 from recollect.records import Json, Message, Role, ScopeLike

@@ -152,7 +152,6 @@ class LanceDBSearch(VectorSearch):
 
 
 def _quoted(text: str) -> str:
-    """Return *text* as a literal of SQL."""
     doubled = text.replace("'", "''")
     return f"'{doubled}'"
 

@@ -3,7 +3,6 @@
 from recollect.deferred_imports import needs_extra
 
 with needs_extra("smolagents", "smolagents"):
-    from recollect.integrations.smolagents.agent_tools import memory_tools
-    from recollect.integrations.smolagents.conversation import RecollectConversation
+    from recollect.integrations.smolagents.conversation import RecollectConversation, memory_tools
 
 __all__ = ("RecollectConversation", "memory_tools")

@@ -1,4 +1,4 @@
-"""Runs of a smolagents agent in one thread of a memory."""
+"""Runs of a smolagents agent in one thread of a memory, and the memory tools for it."""
 
 from __future__ import annotations
 
@@ -11,20 +11,22 @@ from threading import Lock
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
-from smolagents import ActionStep, MultiStepAgent, TaskStep
+from smolagents import ActionStep, MultiStepAgent, TaskStep, Tool
 from smolagents.monitoring import Timing
 
 from recollect.errors import UsageError
-from recollect.integrations.item_forms import ItemForm
-from recollect.integrations.storable_items import storable_text
+from recollect.integrations.offered_tools import Offered, answer_text, schemas_of
+from recollect.integrations.storable_items import ItemForm, storable_text
 from recollect.integrations.thread_items import Item, ThreadItems, check_budget, check_limit
 from recollect.memory.facade import Recollect
+from recollect.ports import Tool as OfferedTool
 from recollect.records import Json, Message, Scope, ScopeLike
 from recollect.stores.validation import check_scope
 from recollect.sync.facade import SyncRecollect
 from recollect.sync.object_home import Home
 from recollect.text.scope_paths import written_scope
 
+_KNOWN_TYPES: Final = frozenset({"string", "boolean", "integer", "number", "array", "object"})
 FORM: Final = ItemForm("smolagents")
 BUDGET_TOKENS: Final = 1_000
 _LOGS: Final = "Execution logs:"
@@ -226,3 +228,48 @@ def _family(agent: MultiStepAgent) -> list[MultiStepAgent]:
         managed = getattr(each, "managed_agents", None) or {}
         found += [other for other in managed.values() if all(other is not one for one in found)]
     return found
+
+
+def memory_tools(tools: Offered) -> list[Tool]:
+    """
+    Return the four memory tools for ``tools=`` of an agent.
+
+    Each returns the result of its call as JSON text. A call must quote stored messages: use a
+    `RecollectConversation` over the same thread.
+    """
+    return [SmolagentsMemoryTool(tools, each) for each in schemas_of(tools)]
+
+
+class SmolagentsMemoryTool(Tool):  # type: ignore[misc] # it ships no types
+    """One of the memory tools; an invalid call is refused in its answer."""
+
+    skip_forward_signature_validation = True
+    output_type = "string"
+
+    def __init__(self, tools: Offered, offered: OfferedTool) -> None:
+        """Create the tool that *offered* describes."""
+        super().__init__()
+        self._tools = tools
+        self.name = offered.name
+        self.description = offered.description
+        self.inputs = _inputs_of(offered.parameters)
+
+    def forward(self, *args: Any, **arguments: Any) -> str:
+        """Run a call; positional arguments are in the order of *inputs*."""
+        given = {**dict(zip(self.inputs, args, strict=False)), **arguments}
+        return answer_text(self._tools.call(self.name, given))
+
+
+def _inputs_of(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the properties of a schema as smolagents' inputs, with types and descriptions."""
+    required = set(parameters.get("required", ()))
+    inputs = {}
+    for name, schema in parameters.get("properties", {}).items():
+        type_ = schema.get("type")
+        inputs[name] = {
+            **schema,
+            "type": type_ if type_ in _KNOWN_TYPES else "object",
+            "description": str(schema.get("description", name)),
+            **({} if name in required else {"nullable": True}),
+        }
+    return inputs

@@ -64,12 +64,7 @@ class Authentication:
 
 
 def admit(service: Service, scope: Scope, principal: Principal, stamp: int | None) -> None:
-    """
-    Count a request against its tenant's rate, and note its caller in its state.
-
-    Raises:
-        QuotaError: The tenant exceeds its rate.
-    """
+    """Count a request against its tenant's rate, and note its caller in its state."""
     service.rates.take(principal.tenant)
     scope.setdefault("state", {}).update({"principal": principal, STAMP: stamp})
     service.usage.add(principal.scope, requests=1)
@@ -82,12 +77,7 @@ def refuse(service: Service, error: RecollectError) -> Problem:
 
 
 async def verify_cached_key(scope: Scope) -> None:
-    """
-    Verify a caller that was taken from the cache.
-
-    Raises:
-        UnknownKeyError: The key is no longer valid.
-    """
+    """Verify a caller that was taken from the cache."""
     state = scope.get("state", {})
     if state.get(STAMP) is None:
         return

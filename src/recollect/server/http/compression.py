@@ -75,7 +75,6 @@ def _is_plain_json(head: Message) -> bool:
 
 
 async def _packed(body: bytes) -> bytes:
-    """Return *body* gzipped."""
     if len(body) > _IN_LOOP_BYTES:
         return await to_thread.run_sync(_gzipped, body)
     return _gzipped(body)

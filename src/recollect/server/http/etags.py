@@ -36,9 +36,6 @@ def expected_version(if_match: str | None, if_none_match: str | None = None) -> 
 
     >>> expected_version('"3"'), expected_version(None, "*"), expected_version(None)
     (3, 0, None)
-
-    Raises:
-        UsageError: A header is malformed, or both are given.
     """
     if if_none_match is not None:
         if if_none_match.strip() != _ANY or if_match is not None:

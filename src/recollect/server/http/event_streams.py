@@ -49,12 +49,7 @@ class Event:
 
 
 def event_stream(reach: Reach, events: AsyncGenerator[Event, None]) -> StreamingResponse:
-    """
-    Return a response that streams *events*.
-
-    Raises:
-        QuotaError: The tenant has ``streams_max`` open streams.
-    """
+    """Return a response that streams *events*."""
     service, tenant = reach.service, reach.principal.tenant
     check_streams(service, tenant)
     return StreamingResponse(
@@ -144,12 +139,7 @@ def _part(body: bytes) -> Message:
 
 
 def check_streams(service: Service, tenant: str) -> None:
-    """
-    Raise if the tenant may not open another stream.
-
-    Raises:
-        QuotaError: The tenant has ``streams_max`` open streams.
-    """
+    """Raise if the tenant may not open another stream."""
     limit = service.settings.streams_max
     if service.streams.get(tenant, 0) >= limit:
         raise QuotaError("too many open streams", "streams_max", limit, _RETRY_S)

@@ -14,8 +14,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from recollect.errors import RecollectError, StaleReadError
 from recollect.server.authorization import Permission, granted
 from recollect.server.http.authentication import STAMP, verify_cached_key
-from recollect.server.http.path_names import has_written_slash
 from recollect.server.http.problems import problem_of
+from recollect.server.http.query_params import has_written_slash
 from recollect.server.http.request_bodies import DOCUMENT
 from recollect.server.http.scope_access import IDEMPOTENCY_KEY_CHARACTERS_MAX, Reach
 from recollect.server.routes.changes import LAST_EVENT_ID_CHARACTERS_MAX, changes
@@ -207,12 +207,7 @@ def _read_recall(scope: Scope) -> ParsedRecall | None:
 
 
 def read_append(scope: Scope, thread: str, document: object) -> ParsedAppend | None:
-    """
-    Return an append to *thread* with the body *document*; ``None`` if its head is not valid.
-
-    Raises:
-        ValidationError: The body is not valid.
-    """
+    """Return an append to *thread* with the body *document*; ``None`` if its head is not valid."""
     segments = _segments(scope["query_string"])
     keys = _values(scope, b"idempotency-key")
     are_good = all(0 < len(each) <= IDEMPOTENCY_KEY_CHARACTERS_MAX for each in keys)

@@ -66,7 +66,6 @@ class _Late:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Run the door's context, once the door is created."""
         async with anyio.create_task_group() as self._group:
             yield
             self._ending.set()

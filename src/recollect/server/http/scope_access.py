@@ -117,12 +117,7 @@ class Reach:
         ]
 
     def may(self, needs: Permission, *, below: bool = False) -> None:
-        """
-        Require one more permission.
-
-        Raises:
-            ForbiddenError: The key lacks the permission.
-        """
+        """Require one more permission."""
         granted(self.principal, needs, below=below)
 
     def cursor(self, listing: str, inner: Json) -> str | None:
@@ -132,12 +127,7 @@ class Reach:
         return self.service.signer.token(inner, CURSOR, listing, self.scope)
 
     def after(self, listing: str, cursor: str | None) -> Json:
-        """
-        Return the content of a cursor of this listing.
-
-        Raises:
-            UsageError: The cursor is invalid.
-        """
+        """Return the content of a cursor of this listing."""
         if cursor is None:
             return None
         return self.service.signer.value(cursor, CURSOR, listing, self.scope)

@@ -24,20 +24,20 @@ from recollect.server.authorization import PERMISSIONS, RESERVED, Principal
 from recollect.server.column_cache import ColumnCache
 from recollect.server.first_key import (
     DEFAULT_SCOPE,
+    PAGE_KEY,
     check_scope_is_bound,
     ensure_first_key,
+    page_key,
     page_scope,
     read_common_scope,
 )
 from recollect.server.http.change_watch import Watch
-from recollect.server.http.page_key import PAGE_KEY, page_key
 from recollect.server.http.prometheus import Metrics
-from recollect.server.http.rate_limits import Rates
 from recollect.server.http.recall_history import RecallLog
 from recollect.server.http.request_log import LOG
 from recollect.server.http.signed_tokens import Signer
 from recollect.server.key_watch import KeyWatch
-from recollect.server.quotas import Quotas, metered
+from recollect.server.quotas import Quotas, Rates, metered
 from recollect.server.settings import Settings
 from recollect.server.single_flight import SingleFlight
 from recollect.server.usage import UsageBook, UsageLimits

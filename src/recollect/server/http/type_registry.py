@@ -39,12 +39,7 @@ async def own_settings(reach: Reach) -> JsonObject:
 
 
 async def settings_of(reach: Reach, assistant: str | None) -> JsonObject:
-    """
-    Return a thread's formation settings: its assistant and types.
-
-    Raises:
-        UsageError: The assistant is unknown.
-    """
+    """Return a thread's formation settings: its assistant and types."""
     found: dict[str, Json] = {}
     if assistant is not None:
         found["assistant"] = assistant
@@ -68,12 +63,7 @@ async def keep_types(memory: Recollect, scope: Scope, types: tuple[MemoryType, .
 
 
 async def check_listed_type(reach: Reach, type_: str | None, *, below: bool) -> None:
-    """
-    Refuse a misspelt name of a type in a listing that found nothing; see `check_type_names`.
-
-    Raises:
-        UsageError: The name looks like that of a known type.
-    """
+    """Refuse a misspelt name of a type in a listing that found nothing; see `check_type_names`."""
     if type_ is None:
         return
     await load_modules("recollect.memory.type_names")
@@ -85,22 +75,12 @@ async def check_listed_type(reach: Reach, type_: str | None, *, below: bool) -> 
 
 
 async def check_address(reach: Reach, type_: str, key: str, expected: int | None) -> None:
-    """
-    Refuse a new memory under a key that is not one of its type; see `check_key`.
-
-    Raises:
-        UsageError: The key is not one of its type.
-    """
+    """Refuse a new memory under a key that is not one of its type; see `check_key`."""
     check_key(await types_of(reach), type_, key, expected)
 
 
 async def check_value(reach: Reach, type_: str, value: JsonObject) -> None:
-    """
-    Validate a document against its type, if the type is known.
-
-    Raises:
-        UsageError: The document is invalid; the error says why.
-    """
+    """Validate a document against its type, if the type is known."""
     found = check_document(await types_of(reach), type_, value)
     if found is None or found.parameters not in (INSTRUCTIONS.parameters, EXAMPLE.parameters):
         return

@@ -115,12 +115,7 @@ async def read_thread(memory: Recollect, root: Scope, thread: str) -> KeptThread
 
 
 async def require_thread(memory: Recollect, root: Scope, thread: str) -> KeptThread:
-    """
-    Return a client's thread below *root*.
-
-    Raises:
-        NotFoundError: The id is unknown.
-    """
+    """Return a client's thread below *root*."""
     found = await read_thread(memory, root, thread)
     if found is None:
         raise NotFoundError(f"Thread with ID {thread} not found")

@@ -233,7 +233,6 @@ async def _open_nodes(caller: McpCaller, scope: Scope, arguments: JsonObject) ->
 
 
 def _objects(given: Json) -> Sequence[JsonObject]:
-    """Return the objects of a list that the schema has checked."""
     return given if is_object_list(given) else ()
 
 

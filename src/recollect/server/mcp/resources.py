@@ -14,7 +14,7 @@ from recollect.records import Json
 from recollect.server.mcp.callers import McpCaller
 from recollect.server.mcp.recollect_tool_calls import RecollectTools
 from recollect.wire.memories import memory_to_json, revision_to_json
-from recollect.wire.messages import message_to_json
+from recollect.wire.threads import message_to_json
 
 SCHEME: Final = "recollect"
 PROFILE_URI: Final = f"{SCHEME}://profile"

@@ -10,8 +10,8 @@ from fastapi import APIRouter, Depends, Path
 from recollect.errors import NotFoundError
 from recollect.memory.pagination import each_memory
 from recollect.records import Memory, Scope
-from recollect.server.http.path_names import NamedRoute
 from recollect.server.http.problems import MEM0
+from recollect.server.http.query_params import NamedRoute
 from recollect.server.http.scope_access import Reach
 from recollect.server.langgraph.request_context import Reading, reach_below, reach_of_key
 from recollect.server.langgraph.run_records import KeptRun

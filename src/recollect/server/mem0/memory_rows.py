@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, time, timedelta
 from typing import Final
 
-from recollect.integrations.item_forms import ITEM_KINDS
+from recollect.integrations.storable_items import ITEM_KINDS
 from recollect.memory.facade import Recollect
 from recollect.recall.memory_sentences import memory_sentence
 from recollect.records import Json, JsonObject, Memory, Message, Revision, Scope

@@ -22,9 +22,8 @@ from recollect.server.http.type_registry import settings_of
 from recollect.server.routes.recall import note
 from recollect.server.schemas.requests import ChatRequest
 from recollect.text.token_estimate import estimated_tokens
-from recollect.wire.messages import message_to_json
 from recollect.wire.recalls import recalled_to_json
-from recollect.wire.threads import seconds_until
+from recollect.wire.threads import message_to_json, seconds_until
 
 if TYPE_CHECKING:
     from recollect.chat import Chatbot
@@ -93,7 +92,6 @@ async def _turn(
 async def _repeat_answer(
     reach: Reach, bot: Chatbot, said: Message, kept: Message
 ) -> AsyncGenerator[Event, None]:
-    """Yield the events of an answer that was stored before."""
     yield Event(name="token", content={"text": kept.text})
     yield Event(name="done", content=await _done(reach, said, kept, await bot.known(said), None))
 

@@ -181,7 +181,6 @@ def receipts_scope(tenant: str) -> Scope:
 
 
 def _marks(reach: Reach, scope: Scope) -> list[str]:
-    """Return an opaque mark for each prefix of a scope."""
     signer = reach.service.signer
     return [signer.token(None, "scope", scope[:depth]) for depth in range(1, len(scope) + 1)]
 

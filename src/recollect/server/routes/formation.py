@@ -10,8 +10,7 @@ from recollect.errors import NotFoundError, RepeatedRequestError, UsageError
 from recollect.formation.operations import RefusedCall
 from recollect.memory.facade import Recollect
 from recollect.records import FormationStatus, Scope
-from recollect.server.http.path_names import NamedRoute
-from recollect.server.http.query_params import strict_router
+from recollect.server.http.query_params import NamedRoute, strict_router
 from recollect.server.http.repeatable_requests import RepeatableRequest
 from recollect.server.http.scope_access import (
     LIMIT,

@@ -75,7 +75,6 @@ def _by_degree(view: GraphSnapshot, facts: list[KnownFact]) -> list[str]:
 
 
 def _ends(view: GraphSnapshot, fact: KnownFact) -> list[str]:
-    """Return the keys of a fact's subject and object."""
     named = [fact.subject_key] if fact.object_key is None else [fact.subject_key, fact.object_key]
     return [view.aliases.key_of(each) for each in named]
 

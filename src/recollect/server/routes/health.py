@@ -20,7 +20,7 @@ from recollect.server.http.request_log import LOG
 from recollect.server.http.scope_access import Administering
 from recollect.server.http.service import Service
 from recollect.server.schemas.elements import JsonAnswer
-from recollect.wire.health import health_to_json
+from recollect.wire.administration import health_to_json
 
 router: Final = APIRouter(tags=["operations"])
 guarded: Final = strict_router(prefix="/v1/health", tags=["operations"])

@@ -11,8 +11,7 @@ from recollect.memory.facade import Recollect
 from recollect.server.api_keys import ID_CHARACTERS, Key, SecretSource, random_secret
 from recollect.server.authorization import check_bound, check_giving
 from recollect.server.http.authentication import key_in
-from recollect.server.http.path_names import NamedRoute
-from recollect.server.http.query_params import strict_router
+from recollect.server.http.query_params import NamedRoute, strict_router
 from recollect.server.http.repeatable_requests import RepeatableRequest
 from recollect.server.http.scope_access import Administering, IdempotencyKey, Reach
 from recollect.server.schemas.elements import JsonAnswer

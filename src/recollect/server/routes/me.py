@@ -53,7 +53,6 @@ async def me(reach: Reading) -> JsonAnswer:
 
 
 def _limits(settings: Settings) -> JsonObject:
-    """Return the limits on requests."""
     return {
         "body_bytes_max": settings.body_bytes_max,
         "import_bytes_max": settings.import_bytes_max,

@@ -17,8 +17,7 @@ from recollect.observability.spans import memory_span
 from recollect.recall.query import QUERY_CHARACTERS_MAX, Where
 from recollect.records import DeleteMemory, Json, JsonObject, Memory
 from recollect.server.http.etags import Expected, IfMatch, IfNoneMatch, etag_of, expected_version
-from recollect.server.http.path_names import NamedRoute
-from recollect.server.http.query_params import strict_router
+from recollect.server.http.query_params import NamedRoute, strict_router
 from recollect.server.http.repeatable_requests import RepeatableRequest
 from recollect.server.http.scope_access import (
     LIMIT,

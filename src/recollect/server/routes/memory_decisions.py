@@ -14,8 +14,7 @@ from recollect.memory.conflict_retries import decided_unerased
 from recollect.memory.facade import Recollect
 from recollect.records import EndMemory, PutMemory, Write
 from recollect.server.http.etags import Expected
-from recollect.server.http.path_names import NamedRoute
-from recollect.server.http.query_params import strict_router
+from recollect.server.http.query_params import NamedRoute, strict_router
 from recollect.server.http.repeatable_requests import RepeatableRequest
 from recollect.server.http.scope_access import (
     LIMIT,
@@ -34,7 +33,7 @@ from recollect.server.schemas.requests import EndRequest, RejectRequest, Restore
 from recollect.server.undo import Changing, Undoable
 from recollect.stores.contract.base import Store
 from recollect.wire.elements import time_to_json
-from recollect.wire.reviews import waiting_to_json
+from recollect.wire.memories import waiting_to_json
 
 _REVIEW: Final = "review"
 router: Final = strict_router(prefix="/v1", tags=["memories"], route_class=NamedRoute)

@@ -172,7 +172,6 @@ async def _known(
 
 
 async def _true_at(reach: Reach, documents: Sequence[Memory], at: datetime) -> list[Memory]:
-    """Return the documents with the fields that are known to have been true at a moment."""
     found = [await document_at(reach, each, at) for each in documents]
     return [each for each in found if each is not None]
 

@@ -60,7 +60,6 @@ class _Import:
         self._threads: dict[tuple[Scope, str], None] = {}
 
     def answer(self) -> JsonAnswer:
-        """Return the report on all lines."""
         refused, changed = self.noted["refused"], self.noted["changed"]
         return {
             "taken": self.taken,
@@ -74,7 +73,6 @@ class _Import:
         }
 
     async def take(self, line: int, written: bytes) -> None:
-        """Process one line."""
         if not written.strip():
             return
         try:
@@ -143,7 +141,6 @@ class _Import:
             await self._restore(waiting[start : start + RESTORE_RECORDS], last=True)
 
     async def flush(self) -> None:
-        """Store the current batch."""
         batch, self._batch = self._batch, []
         await self._restore(batch, last=False)
 

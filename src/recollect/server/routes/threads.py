@@ -10,8 +10,7 @@ from fastapi import Path, Query, Response
 from recollect.errors import NotFoundError, RepeatedRequestError, UsageError
 from recollect.memory.facade import Recollect
 from recollect.records import JsonObject, Thread
-from recollect.server.http.path_names import NamedRoute
-from recollect.server.http.query_params import strict_router
+from recollect.server.http.query_params import NamedRoute, strict_router
 from recollect.server.http.repeatable_requests import RepeatableRequest
 from recollect.server.http.scope_access import (
     LIMIT,
@@ -28,8 +27,7 @@ from recollect.server.schemas.elements import JsonAnswer
 from recollect.server.schemas.requests import AppendRequest, MessageInput, Time
 from recollect.stores.plans.due_times import Debounce
 from recollect.stores.validation import ID_CHARACTERS_MAX, POSITION_MAX
-from recollect.wire.messages import message_to_json
-from recollect.wire.threads import thread_to_json
+from recollect.wire.threads import message_to_json, thread_to_json
 
 router: Final = strict_router(prefix="/v1", tags=["threads"], route_class=NamedRoute)
 ThreadId = Annotated[str, Path(min_length=1, max_length=ID_CHARACTERS_MAX, examples=["holidays"])]
@@ -60,12 +58,7 @@ async def thread(reach: Reading, thread: ThreadId) -> JsonAnswer:
 
 
 async def existing_thread(reach: Reach, thread: str) -> Thread:
-    """
-    Return a thread of the requested scope.
-
-    Raises:
-        NotFoundError: The id is unknown.
-    """
+    """Return a thread of the requested scope."""
     found = await reach.memory.thread(reach.scope, thread)
     if found is None:
         msg = f"there is no thread {thread!r} in this scope: GET /v1/threads lists its threads"

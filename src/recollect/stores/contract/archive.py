@@ -1,19 +1,22 @@
-"""Store contract: export whole scopes as records, and restore them."""
+"""Store contract: export scopes and their idempotency keys as records, and restore them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import final
+from typing import Final, final
 
 from recollect.records import JsonObject, Scope
 from recollect.stores.contract.backend import Transactor
 from recollect.stores.digests import keyed_digest
 from recollect.stores.plans.archive import RECORDS_MAX, read_archive
+from recollect.stores.plans.idempotency_archive import plan_requests, plan_secret, read_requests
 from recollect.stores.plans.outside_removals import plan_noting
 from recollect.stores.plans.restored_records import plan_restore
 from recollect.stores.unit_of_work import NOTHING, Effect, PlannedWrite, Rows
 from recollect.stores.validation import check_count, check_scope
+
+_TOGETHER: Final = 500
 
 
 class ArchiveStore(Transactor):
@@ -74,3 +77,51 @@ class ArchiveStore(Transactor):
         It reveals nothing about *names*.
         """
         return keyed_digest(await self._secret(), "names", *names).hex()
+
+
+class IdempotencyArchiveStore(Transactor):
+    """Archives idempotency keys, and adopts those of another store."""
+
+    @final
+    async def digest_secret(self) -> bytes:
+        """Return the secret used for digests of keys and of erased names."""
+        return await self._digest_secret()
+
+    @final
+    async def adopt_secret(self, secret: bytes) -> bool:
+        """
+        Adopt another store's secret if this store is empty; return True if both use it now.
+
+        Other processes that have the store open keep the old secret until they reopen it.
+        """
+        if secret == await self._digest_secret():
+            return True
+        is_adopted = await self._transact(partial(plan_secret, secret=secret))
+        self._digests.forget()
+        return is_adopted
+
+    @final
+    async def requests(self, scope: Scope | None) -> list[JsonObject]:
+        """
+        Return a record for each valid idempotency key of a scope.
+
+        ``None`` returns the keys of scopes that were erased whole or are empty.
+        """
+        now, within = self.now(), None if scope is None else check_scope(scope)
+        return await self._read(lambda rows: list(read_requests(rows, within, now)))
+
+    @final
+    async def adopt_requests(self, scope: Scope | None, records: Sequence[JsonObject]) -> int:
+        """
+        Add keys of another store with the same secret; return how many are known.
+
+        The entries they wrote are looked up here by name. Keys marked as gone here stay so.
+
+        Raises:
+            UsageError: A record is malformed.
+        """
+        within, known = None if scope is None else check_scope(scope), 0
+        for start in range(0, len(records), _TOGETHER):
+            part = records[start : start + _TOGETHER]
+            known += await self._transact(partial(plan_requests, scope=within, records=part))
+        return known

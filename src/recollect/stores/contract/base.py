@@ -15,12 +15,11 @@ from typing import TypeVar, final
 from recollect.records import Scope
 from recollect.stores.change_feed import IndexFile, IndexFileDraft, ReadOrigin, StaleBound
 from recollect.stores.checkpoint_threads import CheckpointThreads
-from recollect.stores.contract.archive import ArchiveStore
+from recollect.stores.contract.archive import ArchiveStore, IdempotencyArchiveStore
 from recollect.stores.contract.audit import AuditStore
 from recollect.stores.contract.changes import FeedStore
 from recollect.stores.contract.erasure import EraseStore
 from recollect.stores.contract.formation import FormationStore, Listening
-from recollect.stores.contract.idempotency_archive import IdempotencyArchiveStore
 from recollect.stores.contract.memories import MemoryStore
 from recollect.stores.contract.scopes import ScopeStore
 from recollect.stores.contract.side_records import SideRecordStore
@@ -148,7 +147,6 @@ class Store(
         return None
 
     def _inner(self) -> Store:
-        """Return the store that holds the rows."""
         return self
 
 

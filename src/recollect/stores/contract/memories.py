@@ -25,11 +25,18 @@ from recollect.stores.filters import matches, read_filter
 from recollect.stores.pages import page_of, read_cursor
 from recollect.stores.plans.expiry import plan_prolong, prepare_prolong
 from recollect.stores.plans.lapsed_messages import lapsed_messages
-from recollect.stores.plans.memories import is_expired, is_valid, memories_of, memory_of, unexpired
+from recollect.stores.plans.memories import (
+    is_expired,
+    is_valid,
+    memories_of,
+    memory_of,
+    read_newest,
+    revisions_of,
+    scopes_within,
+    unexpired,
+)
 from recollect.stores.plans.memory_writes import plan_apply, plan_apply_each
-from recollect.stores.plans.newest_memories import read_newest, scopes_within
 from recollect.stores.plans.prepared_writes import PreparedWrite, prepare_write
-from recollect.stores.plans.revisions import revisions_of
 from recollect.stores.plans.undo import Undo
 from recollect.stores.plans.undo_reversal import plan_undo
 from recollect.stores.rows import MemoryRange

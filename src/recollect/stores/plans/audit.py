@@ -203,7 +203,6 @@ These are its content, without derived columns.
 
 
 def _part_of(effect: Effect, scope_id: int) -> _Part:
-    """Return the part of an effect that concerns one scope."""
     parts: dict[str, Sequence[object]] = {}
     for name in _VALUES:
         if found := getattr(effect, name):

@@ -16,12 +16,7 @@ _PAGE_ROWS: Final = 1_000
 
 
 def plan_pause(rows: Rows, scope: Scope, thread: str | None) -> PlannedWrite[int]:
-    """
-    Pause a thread, or all threads of a scope; the result is how many were active.
-
-    Raises:
-        NotFoundError: The thread does not exist.
-    """
+    """Pause a thread, or all threads of a scope; the result is how many were active."""
     found = [each for each in _threads(rows, scope, thread) if each.state == "active"]
     return PlannedWrite(
         Effect(threads=[replace(each, state="paused") for each in found]), len(found)
@@ -35,9 +30,6 @@ def plan_resumption(
     Resume a thread, or all threads of a scope; the result is how many were paused.
 
     Pending messages become due at once, or keep their due time without *at_once*.
-
-    Raises:
-        NotFoundError: The thread does not exist.
     """
     found = [each for each in _threads(rows, scope, thread) if each.state == "paused"]
     resumed = [

@@ -21,8 +21,7 @@ from recollect.stores.fast_records import maker_of
 from recollect.stores.filters import Condition, matches
 from recollect.stores.plans.embedding_backlog import searched_text
 from recollect.stores.plans.evidence import dating_messages
-from recollect.stores.plans.memories import is_expired, memory_of
-from recollect.stores.plans.revisions import believed_at
+from recollect.stores.plans.memories import believed_at, is_expired, memory_of
 from recollect.stores.plans.said_times import SaidTimes
 from recollect.stores.plans.threads import message_of
 from recollect.stores.rows import MemoryRow, MessageRow, Place, RevisionRow, ScopeRow
@@ -164,7 +163,6 @@ def _blocks(rows: Rows, scope_id: int, embedder: str | None) -> FeedBlocks | Non
 
 
 def _terms_of(row: MessageRow | MemoryRow) -> bytes:
-    """Return the terms of a row from the current analyser."""
     if is_current(row.terms):
         return row.terms
     if isinstance(row, MessageRow):

@@ -149,7 +149,6 @@ def _refusals_of(rows: Rows, memory: MemoryRow) -> Iterator[MemoryRow]:
 def _marks_of(
     rows: Rows, scope: ScopeRow, messages: Sequence[tuple[str, str]]
 ) -> Sequence[SideRow]:
-    """Return the marks of messages that were taken back."""
     places = [("", UNDONE_MESSAGE, undone_key(*each)) for each in messages]
     return rows.side_records_at(scope.id, places) if places else ()
 

@@ -137,12 +137,7 @@ def entry_record(entry: LedgerEntry) -> JsonObject:
 
 
 def read_entry(record: JsonObject) -> LedgerEntry:
-    """
-    Return the entry that `entry_record` encoded.
-
-    Raises:
-        UsageError: *record* is not a ledger entry.
-    """
+    """Return the entry that `entry_record` encoded."""
     try:
         counts = {name: int(str(record[name])) for name in _COUNTS}
         clean_at = record["clean_at"]
@@ -278,35 +273,20 @@ def _sources_named(versions: Iterable[JsonObject]) -> dict[tuple[str, str, str],
 
 
 def cited_in(version: JsonObject) -> Iterator[tuple[str, str]]:
-    """
-    Yield the (thread, message) pairs cited in the record of a memory version.
-
-    Raises:
-        UsageError: The evidence is malformed.
-    """
+    """Yield the (thread, message) pairs cited in the record of a memory version."""
     for cited in evidence_in(version).values():
         for each in cited:
             yield each.thread, each.message
 
 
 def sources_in(version: JsonObject) -> dict[tuple[str, str], str]:
-    """
-    Return the sources of the findings in the record of a memory version, by thread and id.
-
-    Raises:
-        UsageError: The evidence is malformed.
-    """
+    """Return the sources of the findings in the record of a memory version, by thread and id."""
     cited = (each for found in evidence_in(version).values() for each in found)
     return {(each.thread, each.message): each.source for each in cited if each.source is not None}
 
 
 def evidence_in(version: JsonObject) -> EvidenceMap:
-    """
-    Return the evidence in the record of a memory version.
-
-    Raises:
-        UsageError: The evidence is malformed.
-    """
+    """Return the evidence in the record of a memory version."""
     written = check_object(version.get("evidence"), "a memory's evidence")
     try:
         found = decode_evidence(written)

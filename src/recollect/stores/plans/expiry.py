@@ -37,12 +37,7 @@ class PreparedSideProlong:
 def prepare_prolong(
     prolong: ProlongMemory | ProlongSideRecord,
 ) -> PreparedProlong | PreparedSideProlong:
-    """
-    Validate *prolong* and return its prepared form.
-
-    Raises:
-        UsageError: A field is invalid; the message names it.
-    """
+    """Validate *prolong* and return its prepared form."""
     if isinstance(prolong, ProlongSideRecord):
         return PreparedSideProlong(
             side_place(SideAddress(prolong.kind, prolong.key, prolong.thread)),

@@ -194,7 +194,6 @@ def _wrote_at(
 
 
 def _places(scope: ScopeRow, now: int) -> tuple[int, ...]:
-    """Return the scope ids under which a key may be stored."""
     # Keys of an erased scope stay at NO_SCOPE for ``KEY_S``: an older scope has none there.
     return (scope.id, NO_SCOPE) if scope.created_at >= old_before(now) else (scope.id,)
 

@@ -129,9 +129,6 @@ def plan_requests(
 
     Keys marked as gone here stay so. For a scope that does not exist here, only keys marked as gone
     are stored: the others would name entries that are missing.
-
-    Raises:
-        UsageError: A record is malformed.
     """
     found = None if scope is None else rows.scope(scope)
     scope_id = found.id if found else NO_SCOPE

@@ -68,12 +68,7 @@ def _lane_record(lane: Lane) -> dict[str, Json]:
 
 
 def restored_lanes(record: Json, last: int) -> dict[str, Lane]:
-    """
-    Return the lanes of a thread from an archive record.
-
-    Raises:
-        UsageError: A field is invalid.
-    """
+    """Return the lanes of a thread from an archive record."""
     found = {}
     for name, each in _objects(record).items():
         given = RecordFields(each)

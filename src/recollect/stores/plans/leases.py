@@ -108,9 +108,6 @@ def check_lease(scope: ScopeRow | None, lease: Lease) -> ScopeRow:
 
     An expired lease remains valid until another worker claims the scope: only the fence decides,
     never a clock.
-
-    Raises:
-        LeaseLostError: The lease is no longer valid.
     """
     # An erased message may be in what this lease has formed: the new epoch refuses it.
     if scope is None or scope.epoch != lease.epoch:

@@ -1,21 +1,35 @@
-"""Stored memories: whether one is current, active, valid or expired, and as a `Memory`."""
+"""Stored memories: whether one is current, active or expired, its versions, and the newest."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
+from heapq import nlargest
+from operator import itemgetter
 from typing import Final
 
 from recollect.errors import VersionConflictError
-from recollect.records import Memory, Scope
+from recollect.records import Memory, Revision, Scope
+from recollect.stores.damage_log import lost_entries
+from recollect.stores.digests import text_hash
 from recollect.stores.fast_records import maker_of
+from recollect.stores.filters import Condition, matches
 from recollect.stores.plans.evidence import decode_evidence
 from recollect.stores.plans.prepared_writes import PreparedMemoryWrite
 from recollect.stores.reader_quotes import without_reader_quote
-from recollect.stores.rows import MemoryRow, RevisionRow
+from recollect.stores.rows import MemoryRow, RevisionRow, ScopeRow
+from recollect.stores.unit_of_work import Rows
 from recollect.stores.validation import decode_json, to_datetime
 from recollect.text.scope_paths import written_scope
+from recollect.text.terms import encode_terms
 
+AT_ONCE_MIN: Final = 16
+"""Newest memories, at least, to which a filter is applied before it is applied to all."""
+_UPDATED_AT: Final = itemgetter(0)
+Place = tuple[int, int, int]
+"""The time at which a memory was updated, the index of its scope, and its uid."""
 _REVISION: Final = maker_of(RevisionRow)
 _SHOWN: Final = maker_of(Memory)
 
@@ -82,3 +96,129 @@ def optional_time(moment: int | None) -> datetime | None:
 def unexpired(row: MemoryRow | None, scope: Scope, now: int) -> Memory | None:
     """Return the memory stored in *row*, ``None`` if it is missing or has expired."""
     return None if row is None or is_expired(row, now) else memory_of(row, scope)
+
+
+def revisions_of(row: MemoryRow, past: Sequence[RevisionRow]) -> tuple[Revision, ...]:
+    """Return all versions of a memory, oldest first, the current one last."""
+    present = replace(revision_row(row, row.updated_at), cause=row.cause)
+    versions = [_revision(each, to_datetime(each.believed_until)) for each in past]
+    return (*versions, _revision(present, None))
+
+
+def _revision(row: RevisionRow, until: datetime | None) -> Revision:
+    return Revision(
+        version=row.version,
+        value=json.loads(row.value),
+        text=row.text,
+        valid_from=optional_time(row.valid_from),
+        valid_until=optional_time(row.valid_until),
+        evidence=decode_evidence(row.evidence),
+        trust=row.trust,
+        state=row.state,
+        cause=row.cause,
+        believed_from=to_datetime(row.believed_from),
+        believed_until=until,
+    )
+
+
+def believed_at(row: MemoryRow, past: Sequence[RevisionRow], at: int) -> MemoryRow | None:
+    """Return the memory as it was believed at *at*, as if it were the current version."""
+    if row.updated_at <= at:
+        return row
+    for revision in past:
+        if revision.believed_from <= at < revision.believed_until:
+            return at_revision(row, revision)
+    return None
+
+
+def at_revision(row: MemoryRow, revision: RevisionRow) -> MemoryRow:
+    """Return the row of a memory with the content of a past version."""
+    return replace(
+        row,
+        version=revision.version,
+        value=revision.value,
+        text=revision.text,
+        evidence=revision.evidence,
+        trust=revision.trust,
+        state=revision.state,
+        cause=revision.cause,
+        valid_from=revision.valid_from,
+        valid_until=revision.valid_until,
+        updated_at=revision.believed_from,
+        terms=encode_terms(revision.text, None),
+        text_hash=text_hash(revision.text),
+    )
+
+
+def matching(memories: Iterable[MemoryRow], conditions: Sequence[Condition]) -> Iterator[MemoryRow]:
+    """Yield those of *memories* whose value satisfies *conditions*."""
+    return (row for row in memories if matches(conditions, decode_json(row.value)))
+
+
+def updates_of(memories: Iterable[MemoryRow], now: int) -> list[tuple[int, int]]:
+    """Return the (update time, uid) of the *memories* that are active at *now*, in order."""
+    return [(row.updated_at, row.uid) for row in memories if is_shown(row, now)]
+
+
+def scopes_within(rows: Rows, prefix: Scope, *, below: bool) -> list[ScopeRow]:
+    """Return *prefix* if it exists, with *below* all scopes below it, by their segments."""
+    if below:
+        return list(rows.scopes_below(prefix, None))
+    own = rows.scope(prefix)
+    return [own] if own else []
+
+
+def read_newest(
+    rows: Rows,
+    scopes: Sequence[ScopeRow],
+    type_: str,
+    *,
+    conditions: Sequence[Condition],
+    now: int,
+    count: int,
+) -> list[tuple[Scope, MemoryRow]]:
+    """Return the newest *count* memories of *scopes*, by their segments; see `Store.newest`."""
+    # Ordered by scope and key: nlargest keeps that order among equal times.
+    places: list[Place] = [
+        (updated_at, number, uid)
+        for number, scope in enumerate(scopes)
+        for updated_at, uid in rows.updates(scope.id, type_, now)
+    ]
+    if not conditions:
+        return _read(rows, scopes, nlargest(count, places, key=_UPDATED_AT))
+    # Try the newest few first: most filters match enough of them, and spare reading all values.
+    first = nlargest(max(2 * count, AT_ONCE_MIN), places, key=_UPDATED_AT)
+    read = _read(rows, scopes, first)
+    found = [each for each in read if matches(conditions, decode_json(each[1].value))]
+    if len(found) >= count or len(first) == len(places):
+        return found[:count]
+    every = (
+        (scope.segments, row)
+        for scope in scopes
+        for row in rows.memories_matching(scope.id, type_, conditions)
+        if is_shown(row, now)
+    )
+    return nlargest(count, every, key=lambda pair: pair[1].updated_at)
+
+
+def _read(
+    rows: Rows, scopes: Sequence[ScopeRow], places: Sequence[Place]
+) -> list[tuple[Scope, MemoryRow]]:
+    """
+    Return the memories at *places*, in order.
+
+    Raises:
+        StoreCorruptError: A memory is missing that the index of update times lists.
+    """
+    by_scope: dict[int, list[int]] = {}
+    for _, number, uid in places:
+        by_scope.setdefault(number, []).append(uid)
+    found = {
+        (number, row.uid): row
+        for number, uids in by_scope.items()
+        for row in rows.memories_by_uid(scopes[number].id, uids)
+    }
+    for number, uids in by_scope.items():
+        if lost := [uid for uid in uids if (number, uid) not in found]:
+            raise lost_entries(scopes[number].id, lost)
+    return [(scopes[number].segments, found[number, uid]) for _, number, uid in places]

@@ -41,12 +41,7 @@ def _version_record(row: MemoryRow | RevisionRow, names: Sequence[str]) -> dict[
 def restored_memory(
     given: RecordFields, scope: ScopeRow, uid: int, said_at: int | None
 ) -> MemoryRow:
-    """
-    Return the memory row described by an archive record.
-
-    Raises:
-        UsageError: A field is invalid.
-    """
+    """Return the memory row described by an archive record."""
     text = given.text("text")
     return MemoryRow(
         scope_id=scope.id,

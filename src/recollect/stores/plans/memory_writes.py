@@ -300,7 +300,6 @@ class _Staged:
     def _version_after(
         self, current: MemoryRow | None, write: PreparedPut | PreparedEnd
     ) -> MemoryRow:
-        """Return the version that a put or an end writes."""
         if isinstance(write, PreparedEnd):
             if current is None:
                 address = f"{write.type}/{write.key} in {written_scope(self._scope.segments)}"
@@ -329,7 +328,6 @@ class _Staged:
         ))  # fmt: skip
 
     def effect(self) -> Effect:
-        """Return the combined effect of all writes."""
         scope, old = compacted(self._scope) if self._gone else (self._scope, [])
         return Effect(
             scopes=[scope],

@@ -103,12 +103,7 @@ def _removes_part(write: PreparedWrite) -> bool:
 
 
 def prepare_write(write: Write | SideWrite | PreparedWrite) -> PreparedWrite:
-    """
-    Validate *write* and return its prepared form; a prepared write is returned as it is.
-
-    Raises:
-        UsageError: A field is invalid; the message names it.
-    """
+    """Validate *write* and return its prepared form; a prepared write is returned as it is."""
     if isinstance(write, PutMemory):
         return prepare_put(write)
     if isinstance(write, DeleteMemory):
@@ -137,12 +132,7 @@ def _check_address(write: Write) -> MemoryAddress:
 def prepare_put(
     write: PutMemory, text_of: Callable[[JsonObject], str] = memory_text
 ) -> PreparedPut:
-    """
-    Like `prepare_write` for a put; *text_of* supplies the text if it has none.
-
-    Raises:
-        UsageError: A field is invalid; the message names it.
-    """
+    """Like `prepare_write` for a put; *text_of* supplies the text if it has none."""
     type_, key = _check_address(write)
     value = check_object(write.value, f"the value of {type_}/{key}")
     given = text_of(write.value) if write.text is None else write.text

@@ -85,12 +85,7 @@ def formation_record(row: FormationRow, scope: Scope) -> JsonObject:
 
 
 def restored_formation(given: RecordFields, scope_id: int) -> FormationRow:
-    """
-    Return the formation row described by an archive record.
-
-    Raises:
-        UsageError: A field is invalid.
-    """
+    """Return the formation row described by an archive record."""
     watermarks, failed = given.by_thread("watermarks"), given.by_thread("failed")
     for thread in watermarks:
         RecordFields(watermarks).count(thread)

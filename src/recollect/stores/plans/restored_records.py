@@ -132,7 +132,6 @@ class _Restoring:
             raise UsageError(f"a {kind} record {why}") from error
 
     def effect(self) -> Effect:
-        """Return the combined effect of all records."""
         return Effect(
             scopes=[self._scope],
             threads=list(self._threads.values()),

@@ -33,12 +33,7 @@ def side_archive_record(row: SideRow, scope: Scope) -> JsonObject:
 
 
 def address_in(record: JsonObject) -> SideAddress:
-    """
-    Return the address in the archive record of a side record.
-
-    Raises:
-        UsageError: A part of it is missing or invalid.
-    """
+    """Return the address in the archive record of a side record."""
     kind, key, thread = (record.get(name) for name in ("side_kind", "key", "thread"))
     return SideAddress(
         check_id(kind, "a side record's kind"),
@@ -48,12 +43,7 @@ def address_in(record: JsonObject) -> SideAddress:
 
 
 def restored_side(given: RecordFields, scope_id: int, uid: int) -> SideRow:
-    """
-    Return the side record described by an archive record.
-
-    Raises:
-        UsageError: A field is invalid.
-    """
+    """Return the side record described by an archive record."""
     thread, kind, key = side_place(address_in(given.record))
     return SideRow(
         scope_id=scope_id,

@@ -38,24 +38,14 @@ _SHOWN: Final = maker_of(SideRecord)
 
 
 def side_place(address: SideAddress) -> SidePlace:
-    """
-    Return *address* in stored form: (thread, kind, key), with ``""`` for no thread.
-
-    Raises:
-        UsageError: A part of it is invalid.
-    """
+    """Return *address* in stored form: (thread, kind, key), with ``""`` for no thread."""
     kind, key, thread = address
     place = check_id(kind, "a side record's kind"), check_id(key, "a side record's key")
     return ("" if thread is None else check_id(thread, "a thread id"), *place)
 
 
 def prepare_side_write(write: SideWrite) -> PreparedSideWrite:
-    """
-    Validate *write* and return its prepared form.
-
-    Raises:
-        UsageError: A field is invalid; the message names it.
-    """
+    """Validate *write* and return its prepared form."""
     place = side_place(SideAddress(write.kind, write.key, write.thread))
     if write.expected is not None and check_position(write.expected, "a version") < 0:
         msg = f"a write expects version {write.expected}; versions begin at 1, 0 means none"

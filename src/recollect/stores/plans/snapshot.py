@@ -136,11 +136,6 @@ It may be run more than once, each time on a later snapshot: only the last resul
 
 
 def checked_cursor(cursor: Cursor) -> Cursor:
-    """
-    Return *cursor* with its scope validated and in stored form.
-
-    Raises:
-        UsageError: The scope is invalid.
-    """
+    """Return *cursor* with its scope validated and in stored form."""
     scope = check_scope(cursor.scope)
     return cursor if scope is cursor.scope else replace(cursor, scope=scope)

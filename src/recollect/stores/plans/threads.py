@@ -62,12 +62,7 @@ class PreparedMessage:
 
 
 def prepare_message(message: NewMessage, now: int, ids: Ids) -> PreparedMessage:
-    """
-    Validate *message* and return its stored form.
-
-    Raises:
-        UsageError: A field is invalid; the message names it.
-    """
+    """Validate *message* and return its stored form."""
     if not isinstance(message, NewMessage):
         raise UsageError(f"a message is a NewMessage, not {message!r}")
     role = check_role(message)

@@ -65,12 +65,7 @@ class Undo:
 
     @classmethod
     def of_json(cls, record: Json) -> Undo:
-        """
-        Return the `Undo` that `as_json` encoded.
-
-        Raises:
-            UsageError: *record* is not an undo record.
-        """
+        """Return the `Undo` that `as_json` encoded."""
         changes = record.get("changes") if isinstance(record, Mapping) else None
         if not isinstance(record, Mapping) or not isinstance(changes, list):
             raise UsageError(f"give the undo record noted for a change, not {str(record)[:80]!r}")

@@ -12,9 +12,8 @@ from recollect.stores.plans.archive_fields import RecordFields
 from recollect.stores.plans.derived_rows import version_names
 from recollect.stores.plans.erase_ledger import entry_of, named_in
 from recollect.stores.plans.evidence import dating_messages
-from recollect.stores.plans.memories import is_expired, revision_row
+from recollect.stores.plans.memories import at_revision, is_expired, revision_row
 from recollect.stores.plans.memory_archive import restored_memory, restored_revisions
-from recollect.stores.plans.revisions import at_revision
 from recollect.stores.plans.said_times import SaidTimes
 from recollect.stores.plans.side_archive import restored_side
 from recollect.stores.plans.side_records import is_side_expired
@@ -211,7 +210,6 @@ class _Undoing:
         return self._memories.get((type_, key)) or self._rows.memory(self._scope.id, type_, key)
 
     def effect(self) -> Effect:
-        """Return the combined effect of the whole undo."""
         self._check_unused()
         scope, old = compacted(self._scope) if self._removed else (self._scope, [])
         gone = [

@@ -73,12 +73,7 @@ class PatientConnection(psycopg.Connection[tuple[Any, ...]]):
 
 
 def connect(location: PostgresLocation) -> PatientConnection:
-    """
-    Open a connection in autocommit mode; transactions are explicit statements.
-
-    Raises:
-        psycopg.Error: No server answers, or it refuses the connection.
-    """
+    """Open a connection in autocommit mode; transactions are explicit statements."""
     connection = PatientConnection.connect(
         autocommit=True, prepare_threshold=None, **location.parameters
     )
@@ -107,12 +102,7 @@ class Connections:
         self._is_closed = False
 
     def take(self) -> tuple[Connection, float]:
-        """
-        Return a connection and the time it was opened.
-
-        Raises:
-            psycopg.Error: A new connection was needed and could not be opened.
-        """
+        """Return a connection and the time it was opened."""
         now, old = timer_s(), list[Connection]()
         found: tuple[Connection, float] | None = None
         with self._lock:

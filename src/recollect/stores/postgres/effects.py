@@ -84,7 +84,6 @@ def _add_audit(transaction: Transaction, rows: Sequence[AuditRow]) -> None:
 
 
 def _by_scope(effect: Effect) -> dict[int, Effect]:
-    """Return the parts of an effect by scope id."""
     parts: defaultdict[int, dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
     for name, each in _rows_of_scopes(effect):
         parts[_scope_of(each)][name].append(each)
@@ -92,7 +91,6 @@ def _by_scope(effect: Effect) -> dict[int, Effect]:
 
 
 def _rows_of_scopes(effect: Effect) -> Iterator[tuple[str, Any]]:
-    """Yield each row that belongs to a scope, with the name of its kind."""
     for name in Effect.__slots__:
         for each in getattr(effect, name) if name not in _OF_NO_SCOPE else ():
             yield name, each
@@ -175,7 +173,6 @@ class _ScopeWrites(_Puts):
         self._scope_id = scope_id
 
     def write(self, effect: Effect) -> None:
-        """Write and delete all rows of *effect*."""
         self._put_places(effect)
         # Before the entries are written: a new memory may have the address of a removed one.
         self._remove(effect)

@@ -108,12 +108,7 @@ class PostgresStore(Store):
         finalize(self, _let_go, self._turns.process, units, self._leases).atexit = False
 
     async def aclose(self) -> None:
-        """
-        Finish queued calls, then close the connections; idempotent.
-
-        Raises:
-            StoreClosedError: The store belongs to another process.
-        """
+        """Finish queued calls, then close the connections; idempotent."""
         self._turns.check_process()
         await self._listeners.aclose()
         self._leases.close()
@@ -129,9 +124,6 @@ class PostgresStore(Store):
 
         This is only a hint: notifications may be lost, and behind a pooler none arrive. *heard*
         runs on a thread of the store and must not block.
-
-        Raises:
-            StoreClosedError: The store was closed.
         """
         self._turns.check_open()
         monitor = self.tasks.monitor(LISTENING, LOG)

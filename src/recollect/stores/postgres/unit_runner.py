@@ -94,19 +94,11 @@ class PostgresUnits:
         The plan is retried after a deadlock, a serialisation failure, or a connection lost before
         COMMIT was sent: nothing was committed. If the connection is lost later, the outcome is
         unknown, and the plan is retried only under an idempotency key, by which it finds out.
-
-        Raises:
-            StoreError: PostgreSQL failed; the class says how.
         """
         return self._run_with_retries(lambda: UnitAttempt(plan, writing=True))
 
     def read(self, query: Query[ResultT], attempt: AttemptMaker = UnitAttempt) -> ResultT:
-        """
-        Run *query* on one snapshot of the database; each try of it is an *attempt*.
-
-        Raises:
-            StoreError: PostgreSQL failed; the class says how.
-        """
+        """Run *query* on one snapshot of the database; each try of it is an *attempt*."""
         make = partial(attempt, lambda rows: PlannedWrite(NOTHING, query(rows)), writing=False)
         result: ResultT = self._run_with_retries(make)
         return result
@@ -127,12 +119,7 @@ class PostgresUnits:
         return self.read(lambda rows: query(StoreSnapshot(rows, now)), attempt)
 
     def read_sides(self, query: Query[ResultT], sides: ForeseenSides) -> ResultT:
-        """
-        Run a *query* of side records, in one round trip if their scopes are as last seen.
-
-        Raises:
-            StoreError: PostgreSQL failed; the class says how.
-        """
+        """Run a *query* of side records, in one round trip if their scopes are as last seen."""
         ids = {scope: self._known.id_of(scope) for scope in sides.scopes}
 
         def foreseeing(rows: PostgresRows) -> PlannedWrite[ResultT]:

@@ -82,12 +82,7 @@ def _check_role(info: Mapping[str, object], name: str) -> None:
 
 
 def setting_of(client: Client, setting: str) -> str | None:
-    """
-    Return a setting of the server, ``None`` if the server does not disclose it.
-
-    Raises:
-        redis.RedisError: The server does not answer.
-    """
+    """Return a setting of the server, ``None`` if the server does not disclose it."""
     try:
         found: dict[object, object] = client.config_get(setting)
     except ResponseError:  # hosted servers have no CONFIG, or rename it

@@ -57,12 +57,7 @@ class Codec(Generic[RowT]):
         return b"".join((text, _END, *binary)) if self._binary else text
 
     def decode(self, stored: bytes, **changed: object) -> RowT:
-        """
-        Return the row encoded in *stored*, with some fields *changed*.
-
-        Raises:
-            DamagedError: The bytes are not such a row.
-        """
+        """Return the row encoded in *stored*, with some fields *changed*."""
         text, _, binary = stored.partition(_END)
         try:
             values = json.loads(text)
@@ -97,12 +92,7 @@ def encode_scope(row: ScopeRow) -> bytes:
 
 
 def decode_scope(stored: bytes, epoch_min: int = 0) -> ScopeRow:
-    """
-    Return the scope encoded in *stored*, with an epoch of at least *epoch_min*.
-
-    Raises:
-        DamagedError: The bytes are not a scope.
-    """
+    """Return the scope encoded in *stored*, with an epoch of at least *epoch_min*."""
     row = _SCOPES.decode(stored)
     return replace(row, segments=tuple(row.segments), epoch=max(row.epoch, epoch_min))
 
@@ -114,12 +104,7 @@ def encode_audited(row: AuditRow) -> bytes:
 
 
 def decode_audited(stored: bytes, chain: bytes) -> AuditRow:
-    """
-    Return the audit row encoded in *stored*, without its actor's name.
-
-    Raises:
-        DamagedError: The bytes are not such a row.
-    """
+    """Return the audit row encoded in *stored*, without its actor's name."""
     return _AUDITED.decode(stored, chain=chain)
 
 
@@ -129,12 +114,7 @@ def encode_head(row: AuditRow) -> bytes:
 
 
 def decode_head(stored: bytes) -> tuple[int, bytes]:
-    """
-    Return number and hash of the last row of a chain.
-
-    Raises:
-        DamagedError: The bytes are not a head.
-    """
+    """Return number and hash of the last row of a chain."""
     number, _, digest = stored.partition(_END)
     if not number.isdigit():
         raise DamagedError(f"{stored[:40]!r} is not the head of an audit chain")

@@ -16,12 +16,7 @@ from recollect.stores.redis.scripts import SCRIPTS
 
 
 def run_of(client: Client) -> str:
-    """
-    Return the server's run id, which changes with every start.
-
-    Raises:
-        redis.RedisError: The server does not answer.
-    """
+    """Return the server's run id, which changes with every start."""
     return str(client.info("server").get("run_id", ""))
 
 
@@ -73,12 +68,7 @@ class RedisConnections:
         self._run, self.generation = run, int(found)
 
     def moment_us(self) -> int:
-        """
-        Return the server's time, in microseconds since 1970, UTC.
-
-        Raises:
-            redis.RedisError: The server does not answer.
-        """
+        """Return the server's time, in microseconds since 1970, UTC."""
         seconds, microseconds = self.client.time()
         return int(seconds) * 1_000_000 + int(microseconds)
 

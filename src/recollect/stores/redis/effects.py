@@ -53,9 +53,6 @@ def commands_of(effect: Effect, rows: RedisRows) -> Commands:
     Return the commands that apply *effect*, after the reads that they need.
 
     The commit compares the versions of these reads too, as those of the plan.
-
-    Raises:
-        redis.RedisError: The server refused, or did not answer.
     """
     commands = Commands()
     for scope_id in sorted(scopes_of(effect)):

@@ -376,5 +376,4 @@ class RedisRows(RedisScopeRows):
         return [replace(row, actor=actor.decode() if actor else None) for row, actor in pairs]
 
     def _of_chain(self, chain: bytes, command: Command) -> list[Any]:
-        """Send one command on an audit chain."""
         return self.reading.ask_guarded(keys.version_of_chain(chain), command)

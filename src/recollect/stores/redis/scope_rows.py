@@ -110,7 +110,6 @@ class RedisScopeRows(DerivedReads):
         return behind[:limit]
 
     def _of(self, scope_id: int, command: str, kind: str, *values: Value) -> list[Any]:
-        """Send one command on one kind of rows of a scope."""
         return self.reading.ask(scope_id, (command, keys.of_scope(scope_id, kind), *values))
 
     def _fields(self, scope_id: int, kind: str, wanted: Sequence[bytes]) -> Iterator[bytes]:

@@ -96,12 +96,7 @@ class RedisStore(Store):
         finalize(self, _close_connections, self._turns.process, self._server).atexit = False
 
     async def aclose(self) -> None:
-        """
-        Finish queued calls, then close the connections; idempotent.
-
-        Raises:
-            StoreClosedError: The store belongs to another process.
-        """
+        """Finish queued calls, then close the connections; idempotent."""
         self._turns.check_process()
         await self._listeners.aclose()
         if await self._turns.end():
@@ -114,9 +109,6 @@ class RedisStore(Store):
 
         This is only a hint: calls may be lost. *heard* runs on a thread of the store and must not
         block.
-
-        Raises:
-            StoreClosedError: The store was closed.
         """
         self._turns.check_open()
         monitor = self.tasks.monitor(LISTENING, LOG)

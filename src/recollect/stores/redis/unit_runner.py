@@ -202,7 +202,6 @@ class _Turn:
                 self._taken = turn
 
     def give_back(self) -> None:
-        """Release the turn."""
         if self._taken:
             self._taken.release()
             self._taken = None

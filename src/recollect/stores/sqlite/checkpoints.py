@@ -123,12 +123,7 @@ def remove_erased_bytes(file: str, *, lock_wait_s: float = LOCK_WAIT_S) -> None:
 
 @contextmanager
 def saver_errors(file: str) -> Iterator[None]:
-    """
-    Translate every error of the driver into one of ours, with the original as its cause.
-
-    Raises:
-        StoreError: SQLite failed; the class tells why.
-    """
+    """Translate every error of the driver into one of ours, with the original as its cause."""
     try:
         yield
     except sqlite3.Error as error:

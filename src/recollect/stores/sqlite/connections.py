@@ -88,12 +88,7 @@ class Patience:
 
 
 def connect(location: SqliteLocation, *, for_reading: bool = False) -> apsw.Connection:
-    """
-    Open a connection to an existing file.
-
-    Raises:
-        StoreError: SQLite failed; see `store_errors`.
-    """
+    """Open a connection to an existing file."""
     with store_errors(location.path):
         flags = apsw.SQLITE_OPEN_READWRITE
         connection = new_connection(location, flags, for_reading=for_reading)

@@ -19,7 +19,7 @@ from recollect.stores.digests import text_hash
 from recollect.stores.plans.evidence import evidence_links
 from recollect.stores.rows import NO_SCOPE, MemoryRow, MessageRow, RevisionRow, ScopeRow
 from recollect.stores.scope_paths import segments_of
-from recollect.stores.sqlite.checked_rows import memory_row, message_row, revision_row, side_row
+from recollect.stores.sqlite.checksums import memory_row, message_row, revision_row, side_row
 from recollect.stores.sqlite.row_damage import UNREADABLE
 from recollect.stores.sqlite.rows import SQLiteRows
 from recollect.stores.sqlite.statements import QUERIES
@@ -280,7 +280,6 @@ def _wrong_text(
 def _wrong_links(
     connection: apsw.Connection, rows: SQLiteRows, scope: ScopeRow, memories: Iterable[MemoryRow]
 ) -> Iterator[str]:
-    """Yield evidence that is not linked, and links without evidence."""
     named = {
         (*link, memory.uid)
         for memory in memories

@@ -48,7 +48,6 @@ class _Reader:
 
     @classmethod
     def on(cls, location: SqliteLocation) -> _Reader:
-        """Open a reader for the file at *location*."""
         return cls(connect(location, for_reading=True), next(_NUMBERS))
 
 
@@ -83,12 +82,7 @@ class Readers:
         self._is_closed = False
 
     def run(self, query: AnyQuery) -> asyncio.Future[Any]:
-        """
-        Queue *query*.
-
-        Raises:
-            StoreClosedError: The readers were closed.
-        """
+        """Queue *query*."""
         with self._counting:
             future = self._line.join(query)
             self._unserved += 1
@@ -100,12 +94,7 @@ class Readers:
         return future
 
     def run_here(self, query: Query[ResultT]) -> ResultT:
-        """
-        Run *query* on the calling thread, and return its result; blocks.
-
-        Raises:
-            StoreClosedError: The readers were closed.
-        """
+        """Run *query* on the calling thread, and return its result; blocks."""
         try:
             return self._run_here_once(query)
         except StoreCorruptError as error:

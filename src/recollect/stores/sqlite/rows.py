@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
-from typing import Final
+from typing import Any, Final, Literal, TypeAlias
 
 import apsw
 
 from recollect.records import FormationStatus, Scope
 from recollect.stores import columns
 from recollect.stores.change_feed import (
+    EntryBlock,
     FeedBlocks,
     FeedEntry,
     IndexFileRow,
     MemorySummaries,
     ReadMoment,
+    VectorBlock,
 )
 from recollect.stores.columns import (
     audit_row,
@@ -48,18 +50,67 @@ from recollect.stores.rows import (
     ThreadRow,
 )
 from recollect.stores.scope_paths import range_below, range_of, segments_of, stored_path
-from recollect.stores.sqlite.checked_rows import (
+from recollect.stores.sqlite.checksums import (
     CHECKED_MEMORY,
+    DamagedRowError,
+    Stored,
     memory_row,
     message_row,
     revision_row,
     scope_row,
     side_row,
 )
-from recollect.stores.sqlite.checksums import DamagedRowError, Stored
-from recollect.stores.sqlite.feed_blocks import BLOCKS_FROM, entry_blocks, vector_blocks
 from recollect.stores.sqlite.queries import SQLiteQueries
 from recollect.stores.validation import decode_json
+
+BLOCKS_FROM: Final = 500
+"""Read scopes with no more entries than this row by row, which is faster."""
+# SQLite joins each column of a block into one value, so that Python handles no value by itself.
+BLOCK_ROWS: Final = 8_192
+_FIRST: Final = -1
+"""A number before the first one of every table's key."""
+ReadOne: TypeAlias = Callable[[str, tuple[object, ...]], tuple[Any, ...]]
+"""A function that returns the single row of a named statement with these parameters."""
+
+
+def entry_blocks(
+    read: ReadOne, name: Literal["message_block", "memory_block"], scope_id: int
+) -> tuple[list[EntryBlock], int]:
+    """Return the blocks of all entries of a table in a scope, and the number of entries."""
+    blocks, total = list[EntryBlock](), 0
+    after = _FIRST, _FIRST
+    while True:
+        count, *columns = read(name, (scope_id, *after, BLOCK_ROWS))
+        if count:
+            blocks.append(EntryBlock(*columns))
+            after = _place_of_last(blocks[-1], name)
+        total += count
+        if count < BLOCK_ROWS:
+            return blocks, total
+
+
+def _place_of_last(block: EntryBlock, name: str) -> tuple[int, int]:
+    """Return the key of a block's last row, after which the next block begins."""
+    if name == "message_block":
+        return _last(block.thread), _last(block.position)
+    return _last(block.seq), _last(block.uid)
+
+
+def vector_blocks(read: ReadOne, scope_id: int, embedder: str) -> list[VectorBlock]:
+    """Return all vectors of a scope by *embedder*."""
+    blocks = list[VectorBlock]()
+    after, count = _FIRST, BLOCK_ROWS
+    while count == BLOCK_ROWS:
+        count, *columns = read("vector_block", (scope_id, after, embedder, BLOCK_ROWS))
+        if count:
+            blocks.append(VectorBlock(*columns))
+            after = _last(blocks[-1].uid)
+    return blocks
+
+
+def _last(numbers: str) -> int:
+    return int(numbers.rpartition(",")[2])
+
 
 _index_file_row: Final = maker_of(IndexFileRow)
 _KIND: Final = FeedEntry._fields.index("kind")
@@ -67,7 +118,6 @@ _VALUE: Final = [each.name for each in fields(MemoryRow)].index("value")
 
 
 def _blob(value: object) -> bytes:
-    """Return *value* if it is bytes."""
     # Not `bytes(value)`: of a number in a damaged row it would make as many zeros.
     if not isinstance(value, bytes):
         raise DamagedRowError(f"a column holds {type(value).__name__} where bytes were written")

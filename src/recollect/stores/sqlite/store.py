@@ -121,12 +121,7 @@ class SQLiteStore(Store):
         finalize(self, _close_threads, self._opened_file, threads).atexit = False
 
     async def aclose(self) -> None:
-        """
-        Finish queued calls, then close the file; idempotent.
-
-        Raises:
-            StoreClosedError: The store belongs to another process.
-        """
+        """Finish queued calls, then close the file; idempotent."""
         self._check_process()
         await waited_for(self._close)
 

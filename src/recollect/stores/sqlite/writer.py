@@ -91,19 +91,11 @@ class Writer:
         Queue *work*; the future completes when it is durable.
 
         If the caller is cancelled, whether it took effect is unknown.
-
-        Raises:
-            StoreClosedError: The writer was closed.
         """
         return self._line.join(work)
 
     def carry_out_here(self, plan: Plan[ResultT]) -> ResultT:
-        """
-        Like `carry_out`, for a thread without an event loop; blocks.
-
-        Raises:
-            StoreClosedError: The writer was closed.
-        """
+        """Like `carry_out`, for a thread without an event loop; blocks."""
         result: ResultT = self._line.join_in_place(plan).result()
         return result
 

@@ -1,4 +1,4 @@
-"""Contract tests for redriving: messages that were given up, and are formed again."""
+"""Decisions on redriving: messages that were given up, and are formed again."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ from recollect.errors import NotFoundError, UsageError
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.erase_targets import EraseMessages, EraseTarget, EraseThread
 from recollect.stores.plans.formation import Formed
-from recollect.testing.contract_base import Contract
-from recollect.testing.contract_receipts import dead, due_threads, give_up
-from recollect.testing.contract_samples import ADA, BOB, TALK, claimed, existing, tell
+from recollect.testing.contract_base import ADA, BOB, TALK, Contract, claimed, existing, tell
+from recollect.testing.contract_formation import dead, due_threads, give_up
 from recollect.testing.frozen_clock import FrozenClock
 
 
-class RedriveContract(Contract):
+class RedrivePlanContract(Contract):
     """Giving messages up, and redriving them."""
 
     async def test_the_dead_wait_no_more(self, store: Store, clock: FrozenClock) -> None:
@@ -87,18 +86,6 @@ class RedriveContract(Contract):
 
         await store.commit(lease, [], dead(1, until=1))
 
-    async def test_the_dead_are_redriven(self, store: Store, clock: FrozenClock) -> None:
-        """Make the messages that a dead formation gave up due again; return how many."""
-        await tell(store, "m1", "m2", "m3", "m4")
-        formation = await give_up(store, clock, 3, 1, until=4)
-
-        assert 2 == await store.redrive(ADA, formation)
-
-        (due,) = await due_threads(store)
-        assert (4, 4, (1, 3)) == (due.formed, due.last, due.again)
-        (thread,) = (await store.pending(ADA)).rows
-        assert ((1, 3), True, clock.now()) == (thread.again, thread.pending, thread.due)
-
     async def test_what_was_formed_again_waits_no_more(
         self, store: Store, clock: FrozenClock
     ) -> None:
@@ -152,19 +139,6 @@ class RedriveContract(Contract):
         for scope, id_ in ((ADA, "never"), (BOB, formation)):
             with pytest.raises(NotFoundError, match=id_):
                 await store.redrive(scope, id_)
-
-    async def test_a_backoff_outlasts_a_redrive(self, store: Store, clock: FrozenClock) -> None:
-        """Redriven messages are not due before their thread's backoff has ended."""
-        await tell(store, "m1", "m2")
-        formation = await give_up(store, clock, 1, until=1)
-        await store.release(await claimed(store, clock), failed=[TALK], retry_s=100)
-
-        await store.redrive(ADA, formation)
-
-        clock.advance(99)
-        assert () == await due_threads(store)
-        clock.advance(1)
-        assert [(1,)] == [each.again for each in await due_threads(store)]
 
     @pytest.mark.parametrize("way", ["remove", "erase", "thread"])
     @pytest.mark.parametrize("first", ["gone", "redriven"])
