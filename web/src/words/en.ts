@@ -298,7 +298,7 @@ export const en = {
   "memories.total": "{total} memory|{total} memories",
   "memories.waiting_count": "{total} to review",
   "memories.rejected_count": "{total} rejected",
-  "memories.best": "The one that bears on it|The {total} that bear on it, best first",
+  "memories.best": "The one that is nearest|The {total} that are nearest, best first",
   "memories.nearest": "No memory has these words. The {total} that is nearest:|No memory has these words. The {total} that are nearest:",
   "memories.recalled": "{total} was recalled since the service started or the questions were forgotten|{total} were recalled since the service started or the questions were forgotten",
   "bulk.choose": "Select",

@@ -300,7 +300,7 @@ export const zh: Record<keyof typeof en, string> = {
   "memories.total": "共 {total} 条记忆",
   "memories.waiting_count": "{total} 条待审核",
   "memories.rejected_count": "{total} 条已拒绝",
-  "memories.best": "相关的 {total} 条，最相关的在前",
+  "memories.best": "最接近的 {total} 条，最相关的在前",
   "memories.nearest": "没有记忆含有这些字词。最接近的 {total} 条：",
   "memories.recalled": "从服务启动、清除提问记录或抹除之后算起，召回过 {total} 条",
   "bulk.choose": "选择",

@@ -300,7 +300,7 @@ export const zhHant: Record<keyof typeof en, string> = {
   "memories.total": "共 {total} 則記憶",
   "memories.waiting_count": "{total} 則待審核",
   "memories.rejected_count": "{total} 則已拒絕",
-  "memories.best": "相關的 {total} 則，最相關的在前",
+  "memories.best": "最接近的 {total} 則，最相關的在前",
   "memories.nearest": "沒有記憶含有這些字詞。最接近的 {total} 則：",
   "memories.recalled": "從服務啟動、清除提問紀錄或抹除之後算起，召回過 {total} 則",
   "bulk.choose": "選取",
