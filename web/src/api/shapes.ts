@@ -281,6 +281,8 @@ export interface Backlog {
   pending: Pending[];
   paused: boolean;
   breaker: Json;
+  /** There are more that wait. */
+  cursor?: string | null;
 }
 
 export interface Key {
