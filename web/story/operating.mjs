@@ -93,6 +93,13 @@ async function waiting() {
   facts.tell("audit", { threads: await audit.locator(".thread-title").allInnerTexts(), unseen: unseen <= 50 });
 }
 
+/** What was imported was said before it was stored: on a day between, its thread is listed, and opened. */
+async function imported() {
+  await at("chat?on=2025-03-02&scope=users&scope=di");
+  await page.locator(".turn").first().waitFor();
+  facts.tell("imported", { threads: await page.locator(".thread-name").allInnerTexts(), said: await page.locator(".turn-text").allInnerTexts() });
+}
+
 /** What each value says, and in how many lines. */
 const values = (within) => within.locator(".leaf").evaluateAll((all) => all.map((each) => {
   const text = document.createRange();
@@ -186,4 +193,4 @@ async function reading() {
   facts.tell("gone_here", await gone.innerText());
 }
 
-await told({ above, givenUp, waiting, nested, edited, keys, reading }, { facts, page, noted, close });
+await told({ above, givenUp, waiting, imported, nested, edited, keys, reading }, { facts, page, noted, close });
