@@ -258,6 +258,8 @@ export interface Formation {
   watermarks: Record<string, number>;
   failed: Record<string, number[]>;
   receipt: {
+    /** The messages of each thread that it read. */
+    read?: Record<string, string[]>;
     model?: string | null;
     messages?: number;
     counts?: Record<string, number>;

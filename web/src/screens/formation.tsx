@@ -9,7 +9,7 @@ import { whyWritten } from "../lib/causes";
 import { useChanges } from "../lib/changes";
 import { clock, useFormNow } from "../lib/form_now";
 import { isBroken, whyBroken } from "../lib/overview";
-import { actionOf, folded, isBlank, summaryOf } from "../lib/receipts";
+import { actionOf, folded, isBlank, summaryOf, threadsOf } from "../lib/receipts";
 import { modelName } from "../lib/model_name";
 import { failingBelow } from "../lib/read_below";
 import { linkTo } from "../lib/route";
@@ -142,7 +142,7 @@ function Receipt({ formation: short, changed }: { formation: Formation; changed:
   const sentences = useAsked(() => sentencesOf(scope, whole.value?.receipt.outcomes ?? []), [scope, whole.value]);
   const formation = whole.value ?? short;
   const { outcomes = [], outcomes_left_out = 0, refused = [], reason, model } = formation.receipt;
-  const threads = Object.keys(formation.failed).length ? Object.keys(formation.failed) : Object.keys(formation.watermarks);
+  const threads = threadsOf(formation);
   return (
     <li>
       <details onToggle={(event) => setOpen(event.currentTarget.open)}>
