@@ -277,7 +277,7 @@ export const en = {
   "time.says.undated": "What was true that day, as far as is known today, also what was said later without a date.",
   "time.says.chat": "The talk as it stood that day, and what was remembered of it.",
   "time.says.review": "What waited that day, and what became of it. Decisions are made today.",
-  "time.says.profile": "The profile as it was that day.",
+  "time.says.profile": "What the profile said that day, right or wrong.",
   "time.says.now": "This screen is about today, whichever day you look at elsewhere.",
   "overview.about_then": "What was remembered on {day}.",
   "overview.lately_then": "Changed before then",

@@ -279,7 +279,7 @@ export const zh: Record<keyof typeof en, string> = {
   "time.says.undated": "那一天的真实情况，以今天所知为准；之后才说而未说明时间的也在其中。",
   "time.says.chat": "对话在那一天的样子，以及当时从中记住的内容。",
   "time.says.review": "那一天等待审核的内容，以及后来的结果。决定只能在今天做出。",
-  "time.says.profile": "用户档案在那一天的样子。",
+  "time.says.profile": "用户档案在那一天所记的内容，无论对错。",
   "time.says.now": "无论别处查看哪一天，本页显示的都是今天的情况。",
   "overview.about_then": "{day} 记住的内容。",
   "overview.lately_then": "在此之前的变化",

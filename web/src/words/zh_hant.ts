@@ -279,7 +279,7 @@ export const zhHant: Record<keyof typeof en, string> = {
   "time.says.undated": "那一天的實際情況，以今天所知為準；之後才說而未說明時間的也在其中。",
   "time.says.chat": "對話在那一天的樣子，以及當時從中記住的內容。",
   "time.says.review": "那一天等待審核的內容，以及後來的結果。只能在今天做決定。",
-  "time.says.profile": "使用者檔案在那一天的樣子。",
+  "time.says.profile": "使用者檔案在那一天所記的內容，無論對錯。",
   "time.says.now": "無論在別處檢視哪一天，這裡顯示的都是今天的情況。",
   "overview.about_then": "{day} 記住的內容。",
   "overview.lately_then": "在此之前的變更",
