@@ -397,7 +397,9 @@ class ModelError(RecollectError):
 
 class ModelUnavailableError(ModelError):
     """
-    The model is busy, throttling or unreachable: retry after *retry_after_s*, if given.
+    The model is busy, throttling or unreachable.
+
+    *retry_after_s* is the pause it asked for, in seconds, if it did.
 
     >>> str(ModelUnavailableError("openai/gpt-5-mini is throttling", 20))
     'openai/gpt-5-mini is throttling (retry after 20 s)'

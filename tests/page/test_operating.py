@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 import recollect
-from recollect import FormationLimits, FormationSettings
+from recollect import Debounce, FormationLimits, FormationSettings, NewMessage
 from recollect.records import PutMemory
 
 if TYPE_CHECKING:
@@ -22,9 +22,14 @@ if TYPE_CHECKING:
     from recollect.records import Json
     from tests.page.conftest import Story, Walks
 
-CHAPTERS: Final = ("above", "givenUp", "nested", "edited", "keys", "reading")
+CHAPTERS: Final = ("above", "givenUp", "waiting", "imported", "nested", "edited", "keys", "reading")
 ADA: Final = ("acme", "users", "ada")
 BO: Final = ("acme", "users", "bo")
+CY: Final = ("acme", "users", "cy")
+DI: Final = ("acme", "users", "di")
+LATER: Final = Debounce(quiet_s=3_600)
+THREADS: Final = 55
+"""So many threads of Cy wait, of which the service tells 50 at a time."""
 CUSTOMER: Final[dict[str, Json]] = {
     "name": "Ada",
     "address": {"city": "Porto", "country": {"code": "PT", "name": "Portugal"}},
@@ -78,6 +83,12 @@ async def filled(folder: Path) -> None:
             ],
         )
         await memory.apply(BO, [note(3)])
+        for month, text in enumerate(("I own a kayak.", "It leaks.", "It is mended."), start=2):
+            said = NewMessage(role="user", text=text, time=datetime(2025, month, 1, tzinfo=UTC))
+            thread = "kayak" if month < 4 else "workshop"
+            await memory.append(DI, thread, said, debounce=LATER)
+        for number in range(THREADS):
+            await memory.append(CY, f"t{number}", f"I own boat {number}.", debounce=LATER)
 
 
 def made(address: str, first: str, **key: Any) -> str:
@@ -92,6 +103,17 @@ def put_types(address: str, first: str) -> None:
     known = httpx.get(url, params=params, headers=headers).raise_for_status().json()["types"]
     types = {"types": [*known, *TYPES]}
     httpx.put(url, params=params, headers=headers, json=types).raise_for_status()
+
+
+def say(address: str, first: str) -> None:
+    """Say two things in a thread of Cy at once, so that the audit has them in one row."""
+    texts = ("My cat is called Bo.", "It sleeps.")
+    httpx.post(
+        f"{address}/v1/threads/cat/messages",
+        params={"scope": ["users", "cy"]},
+        headers={"x-api-key": first},
+        json={"messages": [{"role": "user", "text": text} for text in texts]},
+    ).raise_for_status()
 
 
 @pytest.fixture(scope="module")
@@ -109,6 +131,7 @@ def story(walks: Walks, tmp_path_factory: pytest.TempPathFactory) -> Story:
             reader = made(address, first, name="ada-reader", **ada)
             time.sleep(EXPIRES_S)
             put_types(address, first)
+            say(address, first)
             keys = json.dumps({"first": first, "reader": reader})
             return walks.walked(address, extent="operating", script="operating.mjs", key=keys)
 
@@ -147,6 +170,28 @@ def test_messages_that_were_given_up_do_not_pass_for_formed(story: Story) -> Non
     """Overview and chat say so until they are tried again."""
     assert "Messages were given up" in story.facts["overview_given_up"]
     assert "Messages were given up" in story.facts["chat_given_up"]
+
+
+def test_messages_wait_also_where_nothing_is_remembered(story: Story) -> None:
+    """Of 50 threads, one with two; the steps alone would read as if nothing had been said."""
+    assert "51+ messages wait" == story.facts["overview_waiting"]
+
+
+def test_more_threads_wait_than_are_listed(story: Story) -> None:
+    """The number of those that are listed is not that of all."""
+    assert "Waiting 50+" == " ".join(story.facts["formation_waiting"].split())
+
+
+def test_the_audit_names_a_thread_once_and_when_it_is_looked_at(story: Story) -> None:
+    """Each name is a request: of the rows that nobody sees none is made."""
+    assert {"threads": ["My cat is called Bo."], "unseen": True} == story.facts["audit"]
+
+
+def test_what_was_imported_is_read_on_the_day_of_its_words(story: Story) -> None:
+    """Its thread was stored today, and something had been said in it in February and on 1 March."""
+    wanted = {"threads": ["I own a kayak."], "said": ["I own a kayak.", "It leaks."]}
+
+    assert wanted == story.facts["imported"]
 
 
 def test_fields_within_fields_keep_their_width(story: Story) -> None:

@@ -23,7 +23,7 @@ WEB: Final = Path(__file__).parents[2] / "web"
 SCOPE = ("demo", "mira")
 CHAPTERS = (
     "bulk", "emptied", "raced", "ordered", "believed", "compared", "unknown", "chinese", "missing",
-    "imported", "routes", "waited", "handheld", "looks", "forgotten", "since",
+    "searched", "imported", "routes", "waited", "handheld", "looks", "forgotten", "since",
 )  # fmt: skip
 
 
@@ -281,3 +281,17 @@ def test_the_routes_are_described_with_what_can_be_copied(story: Story) -> None:
     command = r"curl -X POST 'http://127\.0\.0\.1:\d+/v1/recall\?scope=mira' "
     assert re.match(command, facts["copied"])
     assert 0 < facts["sought"] < 10
+
+
+def test_a_search_field_has_the_words_that_the_list_was_searched_for(story: Story) -> None:
+    """A list of all under the words of a search would be taken for what they found, and deleted."""
+    wanted = {"typed": "workshop", "all": "", "back": "workshop"}
+
+    assert wanted.items() <= story.facts["searched"].items()
+
+
+def test_a_question_stays_in_its_field_over_a_look_elsewhere(story: Story) -> None:
+    """Whether it was asked or only typed."""
+    question = "Where is the balcony?"
+
+    assert {"unasked": question, "asked": question}.items() <= story.facts["searched"].items()

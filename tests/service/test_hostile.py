@@ -235,6 +235,20 @@ def test_a_hostile_request_is_answered_with_what_to_do(client: httpx.Client, nam
     problem(answer)
 
 
+def test_the_files_of_the_page_are_read_whatever_the_origin(client: httpx.Client) -> None:
+    """Behind a proxy that replaces Host the page loads, and can say what is wrong."""
+    foreign = {"origin": "https://memory.example.org"}
+    gone = {"read": ("GET", 404), "asked for": ("HEAD", 404), "changed": ("POST", 403)}
+
+    found = {
+        name: client.request(method, "/assets/none.js", headers=foreign).status_code
+        for name, (method, _) in gone.items()
+    }
+
+    assert {name: status for name, (_, status) in gone.items()} == found
+    assert 403 == client.get("/v1/assets/none.js", headers=foreign).status_code
+
+
 @pytest.mark.parametrize(
     "headers",
     [

@@ -123,6 +123,33 @@ def test_every_request_has_an_example(document: dict[str, Any]) -> None:
         ), (method, path)
 
 
+@pytest.mark.parametrize(
+    "schema", ["RecallRequest", "ContextRequest", "PutMemoryRequest", "NewMessage"]
+)
+def test_every_field_of_a_much_used_body_says_what_it_means(
+    document: dict[str, Any], schema: str
+) -> None:
+    """The page shows it beside the name, and a row without it tells nobody anything."""
+    fields = document["components"]["schemas"][schema]["properties"]
+
+    assert [] == [name for name, field in fields.items() if not field.get("description")]
+
+
+def test_every_parameter_of_threads_and_memories_says_what_it_means(
+    document: dict[str, Any],
+) -> None:
+    """Those of a path, too."""
+    untold = {
+        each["name"]
+        for _, path, operation in operations(document)
+        for each in operation.get("parameters", ())
+        if path.startswith(("/v1/threads", "/v1/memories", "/v1/review", "/v1/recall"))
+        and not each.get("description")
+    }
+
+    assert set() == untold
+
+
 def test_the_examples_are_what_a_service_answers() -> None:
     """The requests of the examples, made again: each goes well, with the same status."""
     found, kept = recorded(), read_examples()

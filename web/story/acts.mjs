@@ -63,7 +63,7 @@ async function againAfter({ name, how, near, typed, toldSince, isIt, done }) {
   if (typed) found.typed = await typed();
   if (how === "refuse") await facts.picture(page, name.replaceAll(" ", "-"));
   // What was lost is done: a list that is read anew would take away what is to be tried again, on a slow machine too soon.
-  const isOfList = (url) => url.startsWith("/v1/changes") || url.startsWith("/v1/memories?");
+  const isOfList = (url) => ["/v1/changes", "/v1/memories?", "/v1/review"].some((each) => url.startsWith(each));
   proxy.rule = ({ url, method }) => (how === "lose" && method === "GET" && isOfList(url) ? { refuse: true } : undefined);
   proxy.seen.length = 0;
   await button("Try again", failure).click();

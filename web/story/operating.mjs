@@ -68,6 +68,38 @@ async function givenUp() {
   await countdown.getByText("This thread is formed").waitFor();
 }
 
+/** Where nothing is remembered yet it is told that messages wait; of more than are listed, that there are more. The audit names a thread once. */
+async function waiting() {
+  const cy = "scope=users&scope=cy";
+  await at(`overview?${cy}`);
+  const state = page.locator(".formation-state");
+  await state.waitFor();
+  facts.tell("overview_waiting", await state.innerText());
+  await seen("overview-waiting");
+  await at(`formation?${cy}`);
+  await page.locator(".jobs li").first().waitFor();
+  facts.tell("formation_waiting", await page.locator(".block h2").first().innerText());
+  let names = 0;
+  const count = (request) => (names += /\/messages\?/.test(request.url()) ? 1 : 0);
+  page.on("request", count);
+  await at(`settings?${cy}`);
+  const audit = page.locator("#audit details");
+  await audit.waitFor();
+  await page.waitForTimeout(500);
+  const unseen = names;
+  await audit.locator("summary").click();
+  await audit.locator(".thread-title", { hasText: "My cat" }).first().waitFor();
+  page.off("request", count);
+  facts.tell("audit", { threads: await audit.locator(".thread-title").allInnerTexts(), unseen: unseen <= 50 });
+}
+
+/** What was imported was said before it was stored: on a day between, its thread is listed, and opened. */
+async function imported() {
+  await at("chat?on=2025-03-02&scope=users&scope=di");
+  await page.locator(".turn").first().waitFor();
+  facts.tell("imported", { threads: await page.locator(".thread-name").allInnerTexts(), said: await page.locator(".turn-text").allInnerTexts() });
+}
+
 /** What each value says, and in how many lines. */
 const values = (within) => within.locator(".leaf").evaluateAll((all) => all.map((each) => {
   const text = document.createRange();
@@ -161,4 +193,4 @@ async function reading() {
   facts.tell("gone_here", await gone.innerText());
 }
 
-await told({ above, givenUp, nested, edited, keys, reading }, { facts, page, noted, close });
+await told({ above, givenUp, waiting, imported, nested, edited, keys, reading }, { facts, page, noted, close });

@@ -349,6 +349,36 @@ async function looks() {
 }
 
 /** The questions that brought memories up are forgotten where they are shown; the memories stay. */
+/** The field of a search has the words of the address, wherever that comes from; a question stays in its field over a look elsewhere. */
+async function searched() {
+  const goes = (name) => page.locator(".side").getByRole("link", { name, exact: true }).click();
+  const field = page.locator("main #search");
+  const found = async (words) => {
+    await page.locator(".total", { hasText: words }).waitFor();
+    return field.inputValue();
+  };
+  await at("memories");
+  await field.fill("workshop");
+  const told = { typed: await found("best first") };
+  await goes("Memories");
+  told.all = await found("memories ·");
+  await page.goBack();
+  told.back = await found("best first");
+  await goes("Recall");
+  await field.fill("Where is the balcony?");
+  await goes("Memories");
+  await found("memories ·");
+  await goes("Recall");
+  told.unasked = await field.inputValue();
+  await page.keyboard.press("Enter");
+  await page.locator(".recall-sum").waitFor();
+  await goes("Overview");
+  await page.locator(".overview-ask").waitFor();
+  await goes("Recall");
+  told.asked = await field.inputValue();
+  facts.tell("searched", told);
+}
+
 async function forgotten() {
   await page.evaluate(() => localStorage.removeItem("recollect.page"));
   await page.setViewportSize({ width: 1280, height: 800 });
@@ -370,4 +400,4 @@ async function forgotten() {
   facts.tell("forgotten", { before, after: await block.innerText(), buttons: await button("Forget these questions").count() });
 }
 
-await told({ bulk, emptied, raced, ordered, believed, compared, unknown, chinese, missing, imported, routes, waited, handheld, looks, forgotten, since }, { facts, page, noted, close });
+await told({ bulk, emptied, raced, ordered, believed, compared, unknown, chinese, missing, searched, imported, routes, waited, handheld, looks, forgotten, since }, { facts, page, noted, close });

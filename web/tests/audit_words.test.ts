@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { actionSaid, objectsSaid, threadNamed } from "../src/lib/audit_words";
+import { actionSaid, namedOnce, objectsSaid, threadNamed } from "../src/lib/audit_words";
 import { erasedKind, kindOf, noteErased } from "../src/lib/erased_kinds";
 import { loadLateWords, loadWords, translated, type Word } from "../src/words";
 
@@ -18,6 +18,10 @@ describe("an audited change", () => {
 
   it("names a thread, or the one of a message", () => {
     expect(["thread t/1", "message t/1/m", "memory Fact/home", "threads"].map(threadNamed)).toEqual(["t/1", "t/1", undefined, undefined]);
+  });
+
+  it("names a thread once, of however many of its messages it tells", () => {
+    expect(namedOnce(["message t/1", "message t/2", "message u/1", "thread t", "memory Fact/home"])).toEqual(["message t/1", "message u/1", "memory Fact/home"]);
   });
 
   it("names its action in words, an unknown one as it is", () => {

@@ -3,7 +3,7 @@ import { canPass, cut, garbled, isConflict, isGone, mayBeDone, Problem, unreacha
 import type { Formation, Memory, Revision } from "../src/api/shapes";
 import { causeOf } from "../src/lib/deployment";
 import { isEdited, isEnded, isRejected, isRestored, isSame } from "../src/lib/outcomes";
-import { folded, formedBy, summaryOf } from "../src/lib/receipts";
+import { folded, formedBy, summaryOf, threadsOf } from "../src/lib/receipts";
 
 const status = (code: number) => new Problem(code, "", "", "");
 
@@ -105,5 +105,16 @@ describe("the receipt of a formation", () => {
     expect(formedBy({ formations, results: [{ end: "formed", reason: "" }] })).toEqual({ failure: null, isAny: true, written: 3, waiting: 1, refused: 1 });
     expect(formedBy({ formations: [], results: [{ end: "postponed", reason: "" }] })).toMatchObject({ failure: "", isAny: false });
     expect(formedBy({ formations: [], results: [{ end: "lost", reason: "others" }] })).toMatchObject({ failure: null, isAny: false });
+  });
+});
+
+describe("the threads of a receipt", () => {
+  const of = (failed: Record<string, number[]>, watermarks: Record<string, number>, read?: Record<string, string[]>) => threadsOf({ failed, watermarks, receipt: read ? { read } : {} });
+
+  it("are those that were given up, or formed, or read by what is tried again", () => {
+    expect(of({ t1: [1] }, { t2: 3 }, { t1: ["m"], t2: ["n"] })).toEqual(["t1"]);
+    expect(of({}, { t2: 3 }, { t2: ["n"], t3: ["o"] })).toEqual(["t2"]);
+    expect(of({}, {}, { t3: ["o"] })).toEqual(["t3"]);
+    expect(of({}, {})).toEqual([]);
   });
 });

@@ -74,6 +74,12 @@ describe("why a version was written", () => {
     expect(whyWritten("corrected /home_town", t)).toBe("更正了 home town");
   });
 
+  it("names fields as they are named elsewhere", () => {
+    const named = (field: string) => ({ occupation: "职业" })[field] ?? field;
+    expect(whyWritten("rejected /occupation", t, named)).toBe("拒绝了 职业");
+    expect(whyWritten("/occupation: the name 'Turku' was not said; /home: of tomorrow", t, named)).toBe("职业：没有人说过 'Turku' 这个名字；home：of tomorrow");
+  });
+
   it("names each doubt, its place and the words that it is about", () => {
     const doubts = "/home: it reads as an instruction, and no user said it; /: the cited words say 'left', and the value \"don't\"; formed";
     expect(whyWritten(doubts, t)).toBe("home：它像是一条指令，而用户没有这样说过；原话说“left”，这里说“don't”；由对话形成");

@@ -258,6 +258,8 @@ export interface Formation {
   watermarks: Record<string, number>;
   failed: Record<string, number[]>;
   receipt: {
+    /** The messages of each thread that it read. */
+    read?: Record<string, string[]>;
     model?: string | null;
     messages?: number;
     counts?: Record<string, number>;
@@ -281,6 +283,8 @@ export interface Backlog {
   pending: Pending[];
   paused: boolean;
   breaker: Json;
+  /** There are more that wait. */
+  cursor?: string | null;
 }
 
 export interface Key {

@@ -19,6 +19,12 @@ export function threadNamed(name: string): string | undefined {
   return kind === "message" ? id.slice(0, id.lastIndexOf("/")) : kind && id;
 }
 
+/** The names of a row without those that would be said as another one is: several messages of a thread are that thread. */
+export const namedOnce = (names: readonly string[]): string[] => {
+  const said = names.map((each) => threadNamed(each) ?? each);
+  return names.filter((_, at) => said.indexOf(said[at] as string) === at);
+};
+
 /** The objects that a row still names; of those without a name, how many there are of each kind. */
 export function objectsSaid({ names = [], subject = {}, description }: Pick<AuditRow, "names" | "subject" | "description">, t: Say): string {
   if (names.length) return names.join(", ");

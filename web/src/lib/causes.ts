@@ -4,6 +4,8 @@ import type { Word } from "../words";
 import { spoken } from "./pointer";
 
 type Say = (word: Word, values?: Record<string, string | number>) => string;
+/** A field in the reader's language. */
+type Name = (field: string) => string;
 
 const CAUSES: Record<string, Word> = {
   put: "cause.put", formed: "cause.formed", end: "cause.end", undone: "cause.undone", rejected: "cause.rejected", approved: "cause.approved",
@@ -61,29 +63,29 @@ const NAMING: readonly (readonly [RegExp, Word])[] = [
 const OF_PLACE = /^(\/[^\s:]*|m\d+): (.+)$/s;
 
 /** A cause as people read it. It may be several, of which each may name its place: "/home: it …; m6: it …". */
-export function whyWritten(cause: string, t: Say): string {
-  const whole = said(cause, t);
+export function whyWritten(cause: string, t: Say, named?: Name): string {
+  const whole = said(cause, t, named);
   if (whole !== undefined) return whole;
   const parts = cause.split("; ").map((each) => {
     const [, place = "", reason = each] = OF_PLACE.exec(each) ?? [];
-    const words = said(reason, t);
+    const words = said(reason, t, named);
     const isField = place.length > 1 && place.startsWith("/");
-    return { isKnown: words !== undefined || place.startsWith("m"), told: isField ? t("cause.of_place", { place: spoken(place), words: words ?? reason }) : (words ?? reason) };
+    return { isKnown: words !== undefined || place.startsWith("m"), told: isField ? t("cause.of_place", { place: spoken(place, named), words: words ?? reason }) : (words ?? reason) };
   });
   // Words that somebody wrote by hand stay exactly as they are.
   return parts.some((each) => each.isKnown) ? parts.map((each) => each.told).join(t("cause.between")) : cause;
 }
 
 /** Why a version was written; of an undo, which version it took back. */
-export const whyOfVersion = ({ cause, version }: { cause: string; version: number }, t: Say): string =>
-  cause === "undone" && version > 1 ? t("cause.undone_version", { version: version - 1 }) : whyWritten(cause, t);
+export const whyOfVersion = ({ cause, version }: { cause: string; version: number }, t: Say, named?: Name): string =>
+  cause === "undone" && version > 1 ? t("cause.undone_version", { version: version - 1 }) : whyWritten(cause, t, named);
 
-function said(cause: string, t: Say): string | undefined {
+function said(cause: string, t: Say, named?: Name): string | undefined {
   const known = Object.hasOwn(CAUSES, cause) ? CAUSES[cause] : undefined;
   if (known) return t(known);
   for (const [pattern, word] of NAMING) {
     const found = pattern.exec(cause);
-    if (found) return t(word, Object.fromEntries(Object.entries(found.groups ?? {}).map(([name, value]) => [name, name === "place" ? spoken(value) : value])));
+    if (found) return t(word, Object.fromEntries(Object.entries(found.groups ?? {}).map(([name, value]) => [name, name === "place" ? spoken(value, named) : value])));
   }
   return undefined;
 }

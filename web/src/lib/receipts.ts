@@ -83,3 +83,7 @@ export function formedBy({ formations, results }: FormAnswer): Formed {
 }
 
 export const actionOf = (action: string): Action | null => ACTIONS.find((each) => each === action) ?? null;
+
+/** The threads that it was about: those that were given up, or formed; of one that failed, and is tried again, those that it read. */
+export const threadsOf = ({ failed, watermarks, receipt: { read = {} } }: Pick<Formation, "failed" | "watermarks" | "receipt">): string[] =>
+  [failed, watermarks, read].map(Object.keys).find((each) => each.length) ?? [];

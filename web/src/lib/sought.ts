@@ -10,8 +10,14 @@ export const SOUGHT = ["q", "b_q", "entity"] as const;
 
 const kept = () => keptIn<Record<string, string>>(tabShelf, NAME, {});
 
+/** What stands in the field of questions of each scope, asked or not: it is there again after a look at another screen. */
+export const questions = new Map<string, string>();
+
 /** Forget all of them: which ones repeat what was erased is not known. */
-export const forgetSought = (): void => tabShelf.set(NAME, null);
+export const forgetSought = (): void => {
+  questions.clear();
+  tabShelf.set(NAME, null);
+};
 listenToErasures(forgetSought);
 
 /** The key of some words, the same as before where they are kept. No two tabs have the same keys: an address that is handed on finds nothing, and nothing else. */

@@ -37,6 +37,7 @@ import { Composer } from "./chat_composer";
 import { MemoriesPanel } from "./chat_memories";
 import { Messages } from "./chat_messages";
 import { useTalk } from "./chat_talk";
+import { spokenInBy } from "./chat_thread";
 
 const MEMORIES_READ = 200;
 const FORMATIONS_READ = 30;
@@ -81,7 +82,9 @@ export default function Chat() {
   const ids = useSame([...rows.map((each) => each.id), ...(chosen ? [chosen] : [])]);
   const days = daysIn(query);
   const until = momentOf(days);
-  const listed = until ? rows.filter((each) => each.created_at <= until) : rows;
+  const imported = until ? rows.filter((each) => each.created_at > until).map(({ id }) => id) : [];
+  const early = useAsked(() => spokenInBy(scope, imported, until), [scope, imported, until]);
+  const listed = until ? rows.filter((each) => each.created_at <= until || early.value?.has(each.id)) : rows;
   const latest = threadToOpen(place, listed, (id) => !until && (threads.hasMore || madeHere.has(id))) ?? fresh;
   useEffect(() => {
     if (!chosen) return;
@@ -90,10 +93,10 @@ export default function Chat() {
     tabShelf.set(NEW_NAME, isStillEmpty(chosen) ? chosen : null);
   }, [chosen, place, threads.rows]);
   useEffect(() => {
-    const isUnknown = threads.isWaiting || threads.error ? !listed.length : threads.isLoading;
+    const isUnknown = threads.isWaiting || threads.error ? !listed.length : threads.isLoading || early.isLoading;
     if (chosen || isUnknown) return;
     go(linkTo(["chat", latest], scope), true);
-  }, [chosen, threads.isLoading, threads.isWaiting, threads.error, listed.length, latest, scope, query]);
+  }, [chosen, threads.isLoading, early.isLoading, threads.isWaiting, threads.error, listed.length, latest, scope, query]);
   const [isOpen, setOpen] = useState(() => matchMedia("(min-width: 1080px)").matches);
   const [begun, setBegun] = useState("");
   const begin = () => {

@@ -210,3 +210,9 @@ async function presentAmong(scope: Scope, thread: string, read: readonly Message
   }
   return { ids, until };
 }
+
+/** Those of threads in which something had been said by a moment: what was imported was said before its thread was stored. */
+export async function spokenInBy(scope: Scope, threads: readonly string[], until: string): Promise<ReadonlySet<string>> {
+  const spoken = threads.map((id) => api.messages(scope, id, { last: 1, until }).then(({ messages }) => (messages.length ? id : ""), (error: unknown) => (isGone(error) ? "" : Promise.reject(error))));
+  return new Set(await Promise.all(spoken));
+}

@@ -9,7 +9,7 @@ import { whyWritten } from "../lib/causes";
 import { useChanges } from "../lib/changes";
 import { clock, useFormNow } from "../lib/form_now";
 import { isBroken, whyBroken } from "../lib/overview";
-import { actionOf, folded, isBlank, summaryOf } from "../lib/receipts";
+import { actionOf, folded, isBlank, summaryOf, threadsOf } from "../lib/receipts";
 import { modelName } from "../lib/model_name";
 import { failingBelow } from "../lib/read_below";
 import { linkTo } from "../lib/route";
@@ -68,7 +68,7 @@ export default function FormationScreen() {
       {backlog.value && isBroken(backlog.value.breaker) && <p className="notice wrong-notice">{t("formation.breaker")} {whyBroken(backlog.value.breaker)}</p>}
       <Failure error={backlog.error} again={backlog.again} />
       <section className="block">
-        <h2>{t("formation.waiting")} <span className="faint">{backlog.value ? pending.length : ""}</span></h2>
+        <h2>{t("formation.waiting")} <span className="faint">{backlog.value && pending.length}{backlog.value?.cursor && "+"}</span></h2>
         {backlog.isLoading && !backlog.value && !backlog.error && <Loading rows={2} />}
         {backlog.value && !pending.length && <p className="faint">{t("formation.none_waiting")}</p>}
         <ul className="jobs">{pending.map((each) => <Job key={`${each.scope.join("/")} ${each.thread}`} job={each} changed={again} />)}</ul>
@@ -133,7 +133,7 @@ function Receipts({ formations, changed }: { formations: readonly Formation[]; c
 }
 
 function Receipt({ formation: short, changed }: { formation: Formation; changed: () => void }) {
-  const { t } = useAround();
+  const { t, named } = useAround();
   const { scope, can } = useHere();
   const wording = useWording();
   const retrying = useRetry(changed);
@@ -142,7 +142,7 @@ function Receipt({ formation: short, changed }: { formation: Formation; changed:
   const sentences = useAsked(() => sentencesOf(scope, whole.value?.receipt.outcomes ?? []), [scope, whole.value]);
   const formation = whole.value ?? short;
   const { outcomes = [], outcomes_left_out = 0, refused = [], reason, model } = formation.receipt;
-  const threads = Object.keys(formation.failed).length ? Object.keys(formation.failed) : Object.keys(formation.watermarks);
+  const threads = threadsOf(formation);
   return (
     <li>
       <details onToggle={(event) => setOpen(event.currentTarget.open)}>
@@ -158,7 +158,7 @@ function Receipt({ formation: short, changed }: { formation: Formation; changed:
           {reason && <p className={formation.status === "consolidated" ? undefined : "fault"}>{whyWritten(reason, t)}</p>}
           {isBlank(formation.receipt) && <p className="faint">{t("formation.erased")}</p>}
           <ul>
-            {outcomes.map((each, place) => <li key={place}><Badge kind={each.action === "refused" ? "wrong" : each.action === "quarantined" ? "warn" : undefined}>{actionName(each.action, t)}</Badge> <TypeSign type={each.type} isNamed={false} /> <a href={memoryLink(each, scope)}>{sentences.value?.get(nameOf(each)) ?? `${each.type}${each.key === each.type ? "" : ` · ${each.key}`}`}</a>{each.reason && <span className="faint"> {whyWritten(each.reason, t)}</span>}</li>)}
+            {outcomes.map((each, place) => <li key={place}><Badge kind={each.action === "refused" ? "wrong" : each.action === "quarantined" ? "warn" : undefined}>{actionName(each.action, t)}</Badge> <TypeSign type={each.type} isNamed={false} /> <a href={memoryLink(each, scope)}>{sentences.value?.get(nameOf(each)) ?? `${each.type}${each.key === each.type ? "" : ` · ${each.key}`}`}</a>{each.reason && <span className="faint"> {whyWritten(each.reason, t, named)}</span>}</li>)}
             {refused.map((each, place) => <li key={`refused-${place}`}><Badge kind="wrong">{each.kind}</Badge> {each.type ?? each.target} <span className="faint">{each.reason}</span></li>)}
           </ul>
           {outcomes_left_out > 0 && <p className="faint">{t("formation.left_out", { count: outcomes_left_out })}</p>}

@@ -76,9 +76,18 @@ export default function Memories() {
   const set = (changed: Partial<Filters>) => go(link(changed), true);
   const [typed, setTyped] = useSought(scope, filters.q);
   const words = useLater(typed, 250);
+  // The words that the field and the address had in common last: whichever of them differs from these has changed.
+  const agreed = useRef(filters.q);
   useEffect(() => {
-    if (words !== filters.q) set({ q: words });
+    if (words === agreed.current) return;
+    agreed.current = words;
+    set({ q: words });
   }, [words]);
+  useEffect(() => {
+    if (filters.q === agreed.current) return;
+    agreed.current = filters.q;
+    setTyped(filters.q);
+  }, [filters.q]);
   const types = useAsked(() => api.types(scope), [scope]);
   const listing = useListing((offset, limit, signal) => askPart(scope, filters, offset, limit, signal), [scope, filters]);
   // The listing has also what has ended: how many are in force is asked apart. Of words or recalls only what was found is counted.

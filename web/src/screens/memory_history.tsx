@@ -20,7 +20,7 @@ import { Restore } from "./memory_restore";
 const FORMATIONS_READ = 100;
 
 export function History({ memory, revisions, others, changed }: { memory: Memory; revisions: Revision[]; others: readonly Memory[]; changed: () => void }) {
-  const { t } = useAround();
+  const { t, named } = useAround();
   const { scope, can } = useHere();
   const wording = useWording();
   /** What a version changed that left the value alone: the times at which it is true. */
@@ -45,7 +45,7 @@ export function History({ memory, revisions, others, changed }: { memory: Memory
           <li key={revision.version} className="revision">
             <header>
               <strong>{t("memory.version", { version: revision.version })}</strong>
-              <span className="cause">{whyOfVersion(revision, t)}</span>
+              <span className="cause">{whyOfVersion(revision, t, named)}</span>
               {revision.state !== "active" && <Badge kind={revision.state === "rejected" ? "wrong" : "warn"}>{t(`state.${revision.state}`)}</Badge>}
               <span className="row-when"><When at={revision.believed_from} /></span>
               {revision.version === memory.version

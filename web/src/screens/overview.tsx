@@ -289,6 +289,7 @@ function Nothing({ below }: { below: Glance["below"] }) {
     <>
       <header className="overview-head"><span className="face" aria-hidden="true"><Icon name="memory" /></span><div><h1 tabIndex={-1}>{t("memories.none")}</h1><p className="about">{t(said.about)}</p><WhereLooked /></div></header>
       <DeletedLately />
+      <FormationHealth isQuiet />
       {below.length > 0 && (
         <section className="block">
           <h2>{t("overview.below")}</h2>

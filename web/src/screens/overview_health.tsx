@@ -16,7 +16,8 @@ const COUNTED = ["messages", "memories", "recalls", "tokens"] as const;
 const DEAD_READ = 20;
 const COLOURS = { no_model: "warn", paused: "warn", waits_model: "wrong", given_up: "wrong", failing: "wrong", waiting: "accent", done: "good", none: "calm" } as const;
 
-export function FormationHealth() {
+/** How formation does; where nothing is remembered yet, only if there is something to tell. */
+export function FormationHealth({ isQuiet = false }: { isQuiet?: boolean }) {
   const { t } = useAround();
   const { me, scope } = useHere();
   const asked = useAsked(async () => {
@@ -26,6 +27,7 @@ export function FormationHealth() {
   useChanges(scope, asked.again);
   const state = asked.value && formationOf(asked.value.backlog, asked.value.last, asked.value.dead, me.model !== null);
   const waits = asked.value?.backlog.pending.reduce((sum, each) => sum + each.messages, 0) ?? 0;
+  if (isQuiet && (!state || state === "none")) return null;
   return (
     <section className="block">
       <h2>{t("formation")}<a className="block-link" href={linkTo(["formation"], scope)}>{t("panel.open")}</a></h2>
@@ -34,7 +36,7 @@ export function FormationHealth() {
       {state && (
         <p className="formation-state">
           <span className={`state-dot state-${COLOURS[state]}`} aria-hidden="true" />
-          <span>{state === "given_up" ? t(state) : t(`overview.formation.${state}`, { count: waits })}{asked.value?.last && <span className="faint"> · {t("overview.last")} <When at={asked.value.last.at} /></span>}</span>
+          <span>{state === "given_up" ? t(state) : t(`overview.formation.${state}`, { count: asked.value?.backlog.cursor ? `${waits}+` : waits })}{asked.value?.last && <span className="faint"> · {t("overview.last")} <When at={asked.value.last.at} /></span>}</span>
         </p>
       )}
     </section>

@@ -125,7 +125,7 @@ function Past({ revisions, address, until }: { revisions: Revision[]; address: {
       <section className="block slider-block">
         <div className="slider-head">
           <label htmlFor="day"><strong>{label}</strong></label>
-          {revision && <span className="faint">{t("memory.version", { version: revision.version })} · {whyOfVersion(revision, t)}</span>}
+          {revision && <span className="faint">{t("memory.version", { version: revision.version })} · {whyOfVersion(revision, t, named)}</span>}
           <a className="block-link" href={memoryLink(address, scope)}>{t("panel.open")}</a>
         </div>
         <input id="day" type="range" min={0} max={stops.length - 1} value={Math.max(0, place)} aria-valuetext={label} onChange={(event) => setShown(Number(event.target.value) === stops.length - 1 ? Infinity : (stops[Number(event.target.value)] ?? Infinity))} />

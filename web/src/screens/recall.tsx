@@ -9,6 +9,7 @@ import { addressOf, bodyOf, settingsIn, shareOf, type RecallSettings } from "../
 import { go, isHere, linkTo, useRoute } from "../lib/route";
 import { entryWords } from "../lib/sentences";
 import { useAround, useHere, useWording } from "../lib/session";
+import { questions } from "../lib/sought";
 import { PageHead } from "../parts/basics";
 import { DayInput } from "../parts/day_input";
 import { Icon } from "../parts/icons";
@@ -70,10 +71,12 @@ function useRecall(asked: RecallSettings | null) {
 
 function AskForm({ asked, field, label, submit }: { asked: RecallSettings; field: string; label: string; submit: (asked: RecallSettings) => void }) {
   const { t } = useAround();
-  const { can } = useHere();
+  const { scope, can } = useHere();
+  const place = JSON.stringify([scope, field]);
   const [draft, setDraft] = useState(asked);
   const [isOpen] = useState(isWide);
-  useEffect(() => setDraft(asked), [JSON.stringify(asked)]);
+  useEffect(() => setDraft({ ...asked, q: asked.q || (questions.get(place) ?? "") }), [JSON.stringify(asked)]);
+  useEffect(() => void questions.set(place, draft.q), [draft.q]);
   const set = (name: keyof RecallSettings) => (event: { target: { value: string } }) => setDraft({ ...draft, [name]: event.target.value });
   return (
     <form className="ask" role="search" aria-label={label} onSubmit={(event) => { event.preventDefault(); submit(draft); }}>

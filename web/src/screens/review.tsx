@@ -174,7 +174,7 @@ function SaidSince({ since }: { since: readonly LaterWords[] }) {
 
 /** What a memory says, the words that it rests on, and why it is doubted. */
 function Doubted({ memory, question, formations, children }: { memory: Memory; question: Question; formations: readonly Formation[]; children?: ReactNode }) {
-  const { t } = useAround();
+  const { t, named } = useAround();
   const { scope } = useHere();
   return (
     <>
@@ -186,7 +186,7 @@ function Doubted({ memory, question, formations, children }: { memory: Memory; q
       </header>
       <Asked memory={memory} question={question} formations={formations} />
       <Failure error={question.error} again={question.again} />
-      {question.cause && <p className="notice doubt">{question.cause === "put" ? t("review.untold") : whyWritten(question.cause, t)}</p>}
+      {question.cause && <p className="notice doubt">{question.cause === "put" ? t("review.untold") : whyWritten(question.cause, t, named)}</p>}
       {children}
     </>
   );

@@ -6,7 +6,7 @@ import { isGone, mayBeDone } from "../api/problem";
 import type { ErasePreview, EraseTarget, Key } from "../api/shapes";
 import { useAct } from "../lib/act";
 import { useAsked, useLater, usePages } from "../lib/asking";
-import { actionSaid, objectsSaid, threadNamed } from "../lib/audit_words";
+import { actionSaid, namedOnce, objectsSaid, threadNamed } from "../lib/audit_words";
 import { useChanges } from "../lib/changes";
 import { forgetDrafts } from "../lib/drafts";
 import { noteKeyFrom } from "../lib/key_handover";
@@ -383,6 +383,8 @@ function Audit() {
   const verifying = useAct();
   const audit = usePages((cursor) => api.audit(scope, cursor), (answer) => answer.audit, [scope]);
   useChanges(scope, audit.again);
+  // Each thread that is named is asked for: not before somebody looks.
+  const [isOpen, setOpen] = useState(false);
   const verify = () =>
     void verifying.run({
       request: () => api.verifyAudit(scope),
@@ -395,14 +397,16 @@ function Audit() {
       <ActFailure act={verifying} />
       <Failure error={audit.error} again={audit.again} />
       {audit.rows.length > 0 && (
-        <details className="fold">
+        <details className="fold" onToggle={(event) => setOpen(event.currentTarget.open)}>
           <summary>{t("audit.rows")}</summary>
+          {isOpen && <>
           <div className="scrolled" tabIndex={0} role="region" aria-label={t("audit")}>
             <table className="plain-table">
-              <tbody>{audit.rows.map((row) => <tr key={row.n}><td className="faint">{row.n}</td><td><When at={row.at} /></td><td>{row.actor}</td><td title={row.action}>{actionSaid(row.action, t)}</td><td>{row.names?.length ? row.names.map((name, place) => <Fragment key={name}>{place > 0 && t("recall.part_between")}<AuditName name={name} /></Fragment>) : objectsSaid(row, t)}</td></tr>)}</tbody>
+              <tbody>{audit.rows.map((row) => <tr key={row.n}><td className="faint">{row.n}</td><td><When at={row.at} /></td><td>{row.actor}</td><td title={row.action}>{actionSaid(row.action, t)}</td><td>{row.names?.length ? namedOnce(row.names).map((name, place) => <Fragment key={name}>{place > 0 && t("recall.part_between")}<AuditName name={name} /></Fragment>) : objectsSaid(row, t)}</td></tr>)}</tbody>
             </table>
           </div>
           <More hasMore={audit.hasMore} isLoading={audit.isLoading} more={audit.more} error={audit.moreError} />
+          </>}
         </details>
       )}
     </Part>

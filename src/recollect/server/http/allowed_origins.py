@@ -80,7 +80,7 @@ class BrowserOrigins:
             await refused(scope, receive, send)
             return
         origins = headers.getlist("origin")
-        if not origins:
+        if not origins or _is_page_file(scope):
             await self._app(scope, receive, send)
             return
         origin = origins[0]
@@ -124,6 +124,16 @@ class BrowserOrigins:
             await send(message)
 
         return sending
+
+
+def _is_page_file(scope: Scope) -> bool:
+    """
+    Return True if a file of the page is read, which is public and tells nothing of the store.
+
+    A browser names the Origin even where a page asks for its own scripts. Behind a proxy that
+    replaces Host they would be refused, and the page stay blank, instead of saying what is wrong.
+    """
+    return scope["method"] in {"GET", "HEAD"} and scope["path"].startswith("/assets/")
 
 
 _SCHEMES: Final = ("http", "https")

@@ -44,8 +44,43 @@ from recollect.text.coded_text import with_code
 from recollect.wire.memories import memory_to_json, revision_to_json
 
 router: Final = strict_router(prefix="/v1", tags=["memories"], route_class=NamedRoute)
-TypeName = Annotated[str, Path(min_length=1, max_length=ID_CHARACTERS_MAX, examples=["Fact"])]
-Key = Annotated[str, Path(min_length=1, max_length=ID_CHARACTERS_MAX, examples=["home"])]
+TypeName = Annotated[
+    str,
+    Path(
+        min_length=1,
+        max_length=ID_CHARACTERS_MAX,
+        examples=["Fact"],
+        description="The type of the memory.",
+    ),
+]
+Key = Annotated[
+    str,
+    Path(
+        min_length=1,
+        max_length=ID_CHARACTERS_MAX,
+        examples=["home"],
+        description="The key of the memory among those of its type.",
+    ),
+]
+TrueAt = Annotated[
+    Time | None, Query(description="Only memories that are true at this time; by default all.")
+]
+OfType = Annotated[
+    str | None,
+    Query(min_length=1, max_length=ID_CHARACTERS_MAX, description="Only memories of this type."),
+]
+WithKey = Annotated[
+    str | None,
+    Query(min_length=1, max_length=ID_CHARACTERS_MAX, description="Only memories with this key."),
+]
+SearchWords = Annotated[
+    str | None,
+    Query(
+        min_length=1,
+        max_length=QUERY_CHARACTERS_MAX,
+        description="The words of a search: the best of what bears on them, at once.",
+    ),
+]
 State = Literal["active", "quarantined", "rejected"]
 _MEMORIES: Final = "memories"
 OFFSET_MAX: Final = 2**31
@@ -60,14 +95,14 @@ ADDRESS: Final = "/memories/{type}/{key}"
 @router.get("/memories", summary="The memories of a scope")
 async def memories(
     reach: Reading,
-    type: Annotated[str | None, Query(min_length=1, max_length=ID_CHARACTERS_MAX)] = None,
-    key: Annotated[str | None, Query(min_length=1, max_length=ID_CHARACTERS_MAX)] = None,
-    state: State | None = None,
+    type: OfType = None,
+    key: WithKey = None,
+    state: Annotated[State | None, Query(description="Only memories in this state.")] = None,
     filter: Annotated[
         str | None, Query(max_length=10_000, description="Conditions, as JSON.")
     ] = None,
-    q: Annotated[str | None, Query(min_length=1, max_length=QUERY_CHARACTERS_MAX)] = None,
-    valid_at: Time | None = None,
+    q: SearchWords = None,
+    valid_at: TrueAt = None,
     known_at: Annotated[
         Time | None, Query(description="As it was believed at this time; with `order`, or `q`.")
     ] = None,

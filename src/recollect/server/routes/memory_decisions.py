@@ -27,9 +27,16 @@ from recollect.server.http.scope_access import (
     Writing,
 )
 from recollect.server.http.type_registry import check_address
-from recollect.server.routes.memories import ADDRESS, Key, TypeName, answered, existing_memory
+from recollect.server.routes.memories import (
+    ADDRESS,
+    Key,
+    TrueAt,
+    TypeName,
+    answered,
+    existing_memory,
+)
 from recollect.server.schemas.elements import JsonAnswer
-from recollect.server.schemas.requests import EndRequest, RejectRequest, RestoreRequest, Time
+from recollect.server.schemas.requests import EndRequest, RejectRequest, RestoreRequest
 from recollect.server.undo import Changing, Undoable
 from recollect.stores.contract.base import Store
 from recollect.wire.elements import time_to_json
@@ -42,7 +49,7 @@ router: Final = strict_router(prefix="/v1", tags=["memories"], route_class=Named
 @router.get("/review", summary="List what waits for review")
 async def review(
     reach: Reading,
-    valid_at: Time | None = None,
+    valid_at: TrueAt = None,
     below: Below = False,
     cursor: CursorParameter = None,
     limit: Limit = LIMIT,

@@ -30,8 +30,24 @@ from recollect.stores.validation import ID_CHARACTERS_MAX, POSITION_MAX
 from recollect.wire.threads import message_to_json, thread_to_json
 
 router: Final = strict_router(prefix="/v1", tags=["threads"], route_class=NamedRoute)
-ThreadId = Annotated[str, Path(min_length=1, max_length=ID_CHARACTERS_MAX, examples=["holidays"])]
-MessageId = Annotated[str, Path(min_length=1, max_length=ID_CHARACTERS_MAX, examples=["m1"])]
+ThreadId = Annotated[
+    str,
+    Path(
+        min_length=1,
+        max_length=ID_CHARACTERS_MAX,
+        examples=["holidays"],
+        description="The id of the thread.",
+    ),
+]
+MessageId = Annotated[
+    str,
+    Path(
+        min_length=1,
+        max_length=ID_CHARACTERS_MAX,
+        examples=["m1"],
+        description="The id of the message.",
+    ),
+]
 _THREADS: Final = "threads"
 
 
@@ -70,9 +86,16 @@ async def existing_thread(reach: Reach, thread: str) -> Thread:
 async def messages(
     reach: Reading,
     thread: ThreadId,
-    after: Annotated[int, Query(ge=0, le=POSITION_MAX)] = 0,
-    last: Annotated[int | None, Query(ge=1, le=200)] = None,
-    before: Annotated[int | None, Query(ge=1, le=POSITION_MAX)] = None,
+    after: Annotated[
+        int, Query(ge=0, le=POSITION_MAX, description="Only messages after this position.")
+    ] = 0,
+    last: Annotated[
+        int | None, Query(ge=1, le=200, description="The number of the newest messages to return.")
+    ] = None,
+    before: Annotated[
+        int | None,
+        Query(ge=1, le=POSITION_MAX, description="With `last`: before this position."),
+    ] = None,
     until: Annotated[Time | None, Query(description="With `last`: up to this time.")] = None,
     cursor: CursorParameter = None,
     limit: Limit = LIMIT,

@@ -21,23 +21,44 @@ RECENT_MAX: Final = PAGE_ROWS_MAX
 class EntryFilters(RequestModel):
     """Filters of the entries that a search may return."""
 
-    valid_at: Time | Literal["now", "ever"] = "now"
-    known_at: Time | None = None
+    valid_at: Time | Literal["now", "ever"] = Field(
+        default="now",
+        description="Only memories that are true at this time; `ever` for all of them.",
+    )
+    known_at: Time | None = Field(
+        default=None, description="As it was believed at this time; this may be slow."
+    )
     asked_at: Time | None = Field(
         default=None,
         description='The present moment of the query, for "last week" and for validity.',
     )
-    since: Time | None = None
-    until: Time | None = None
+    since: Time | None = Field(
+        default=None,
+        description="Only messages said, and memories true, at or after this time.",
+    )
+    until: Time | None = Field(
+        default=None,
+        description="Only messages said, and memories that became true, before this time.",
+    )
     threads: list[Id] | None = Field(
         default=None, max_length=1_000, description="Only messages of these threads."
     )
-    types: list[Id] | None = Field(default=None, max_length=100)
+    types: list[Id] | None = Field(
+        default=None,
+        max_length=100,
+        description="Only memories of these types; [] for no memories.",
+    )
     roles: list[Role] | None = Field(
         default=None, description="Only messages of these roles; [] for no messages."
     )
-    filter: Object | None = None
-    below: bool = False
+    filter: Object | None = Field(
+        default=None,
+        description="Conditions on a message's metadata or a memory's value.",
+    )
+    below: bool = Field(
+        default=False,
+        description="Include the scopes below; this needs the permission `below`.",
+    )
     stale_s_max: float | None = Field(
         default=None,
         ge=0,
@@ -71,9 +92,16 @@ class RecallRequest(EntryFilters):
         {"query": "Where does Ada live?", "limit": 5, "budget_tokens": 500}
     )
 
-    query: str = Field(min_length=1, max_length=QUERY_CHARACTERS_MAX)
-    limit: int = Field(default=10, ge=1, le=200)
-    budget_tokens: int | None = Field(default=None, ge=1, le=BUDGET_TOKENS_MAX)
+    query: str = Field(
+        min_length=1, max_length=QUERY_CHARACTERS_MAX, description="The question, or other words."
+    )
+    limit: int = Field(default=10, ge=1, le=200, description="Maximum number of entries.")
+    budget_tokens: int | None = Field(
+        default=None,
+        ge=1,
+        le=BUDGET_TOKENS_MAX,
+        description="Maximum number of tokens of the entries' texts together.",
+    )
     min_score: float = Field(
         default=0, ge=0, le=1, description="Only entries of at least this relevance."
     )
@@ -86,7 +114,9 @@ class RecallRequest(EntryFilters):
         "asked in a chat does, and those that tell nothing, such as the user's other questions "
         "about what is remembered: a question is no answer.",
     )
-    render: bool = True
+    render: bool = Field(
+        default=True, description="Whether to return `rendered`, the entries as text for a prompt."
+    )
 
 
 class ContextRequest(EntryFilters):
@@ -118,7 +148,12 @@ class ContextRequest(EntryFilters):
         le=BUDGET_TOKENS_MAX,
         description="Return the newest messages of `thread`, within this budget, as `history`.",
     )
-    budget_tokens: int = Field(default=CONTEXT_TOKENS, ge=1, le=BUDGET_TOKENS_MAX)
+    budget_tokens: int = Field(
+        default=CONTEXT_TOKENS,
+        ge=1,
+        le=BUDGET_TOKENS_MAX,
+        description="Maximum number of tokens of `text`.",
+    )
     min_score: float | None = Field(
         default=None,
         ge=0,
@@ -130,5 +165,9 @@ class ContextRequest(EntryFilters):
         default=True, description="Whether to show the active documents, or of which types."
     )
     instructions: str = Field(default="", description="A text that counts towards the budget.")
-    examples: list[str] = Field(default_factory=list, max_length=1_000)
+    examples: list[str] = Field(
+        default_factory=list,
+        max_length=1_000,
+        description="Texts of examples, which count towards the budget.",
+    )
     roles: list[Role] | None = Field(default=None, max_length=0, description="[] for no messages.")

@@ -46,18 +46,28 @@ class RequestModel(BaseModel):
 class MessageInput(RequestModel, title="NewMessage"):
     """A message to store."""
 
-    role: Role
-    text: str = ""
-    id: Id | None = None
-    name: Id | None = None
-    time: Time | None = None
-    session: Id | None = None
-    source: Id | None = None
+    role: Role = Field(description="Who says it.")
+    text: str = Field(default="", description="What is said.")
+    id: Id | None = Field(default=None, description="By default a new one.")
+    name: Id | None = Field(
+        default=None, description="The speaker, in a conversation of named people."
+    )
+    time: Time | None = Field(default=None, description="When it was said; by default now.")
+    session: Id | None = Field(
+        default=None,
+        description="The session of the thread; by default a long pause begins another.",
+    )
+    source: Id | None = Field(
+        default=None,
+        description="Where it comes from: everything of a source can be erased together.",
+    )
     content: list[JsonValue] | str | None = Field(
         default=None,
         description="Content blocks, whose words stand for a missing text; or the text.",
     )
-    metadata: Object = Field(default_factory=dict)
+    metadata: Object = Field(
+        default_factory=dict, description="Your own fields, by which messages can be filtered."
+    )
 
     def new_message(self, id_: str | None = None) -> NewMessage:
         """Return the library's message; *id_* overrides its own id."""
@@ -141,12 +151,19 @@ class MemoryRequest(RequestModel, title="PutMemoryRequest"):
         }
     )
 
-    value: Object
-    text: str | None = None
-    valid_from: Time | None = None
-    valid_until: Time | None = None
-    expires_at: Time | None = None
-    evidence: dict[str, list[EvidenceInput]] = Field(default_factory=dict)
+    value: Object = Field(description="What it says, by the schema of its type.")
+    text: str | None = Field(
+        default=None, description="The words by which it is found; by default those of the value."
+    )
+    valid_from: Time | None = Field(default=None, description="When it became true.")
+    valid_until: Time | None = Field(default=None, description="When it is no longer true.")
+    expires_at: Time | None = Field(
+        default=None, description="From this time on nothing returns it."
+    )
+    evidence: dict[str, list[EvidenceInput]] = Field(
+        default_factory=dict,
+        description="The messages that each field rests on, by its JSON pointer.",
+    )
     replaces: MemoryVersionInput | None = Field(
         default=None,
         description=(
