@@ -65,9 +65,7 @@ from recollect.wire import (
     administration,
     elements,
     erasures,
-    health,
     memories,
-    messages,
     recalls,
     threads,
 )
@@ -204,7 +202,7 @@ class Way:
 
 
 WAYS = {
-    "message": Way(message, messages.message_to_json, messages.message_from_json),
+    "message": Way(message, threads.message_to_json, threads.message_from_json),
     "memory": Way(memory, memories.memory_to_json, memories.memory_from_json),
     "revision": Way(revision, memories.revision_to_json, memories.revision_from_json),
     "evidence": Way(evidence, elements.evidence_to_json, elements.evidence_from_json),
@@ -220,8 +218,8 @@ WAYS = {
         audit_entry, administration.audit_entry_to_json, administration.audit_entry_from_json
     ),
     "verdict": Way(verdict, administration.verdict_to_json, administration.verdict_from_json),
-    "health": Way(how, health.health_to_json, health.health_from_json),
-    "task": Way(task, health.task_to_json, health.task_from_json),
+    "health": Way(how, administration.health_to_json, administration.health_from_json),
+    "task": Way(task, administration.task_to_json, administration.task_from_json),
     "recall": Way(recall, recalls.recall_to_json, recalls.recall_from_json),
     "recalled": Way(recalled, recalls.recalled_to_json, recalls.recalled_from_json),
     "context": Way(context, recalls.context_to_json, recalls.context_from_json),
@@ -365,7 +363,7 @@ def test_a_key_is_written_without_its_secret() -> None:
 )  # fmt: skip
 def test_a_message_that_is_sent_is_the_one_that_is_taken(sent: NewMessage) -> None:
     """What the client writes the service reads as the same record."""
-    told = json.dumps(messages.new_message_to_json(sent))
+    told = json.dumps(threads.new_message_to_json(sent))
 
     assert sent == MessageInput.model_validate_json(told).new_message()
 
