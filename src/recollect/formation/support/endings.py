@@ -60,7 +60,7 @@ _NEWS: Final = re.compile(
     r"|pass(?:ed|es)?|married|mrs|got|gotten|arriv(?:ed|es)|came|come|home|born|open(?:ed|s)"
     r"|bought|signed|received|took over|promoted|retired|graduated|settled|paid|landed|hired"
     r"|accepted|won|finished|delivered|back)\b"
-    r"|[到完成好]了|到家了|了$|入职|就职|录[取用]|报[到道]|找到工作|上岗|拿到|开始|搬|住进|收到|[上下]船|结婚|婚礼|办的|生了|毕业|考[过上]"
+    r"|[到完成好]了|到家了|了$|入职|就职|录[取用]|报到|找到工作|上岗|拿到|开始|搬|住进|收到|[上下]船|结婚|婚礼|办的|生了|毕业|考[过上]"
     r"|通过|开业|签了|升[职了为]|转正|出院|回[来家国]|回[^\s，。,.]{1,4}了|现在|新",
     re.IGNORECASE,
 )

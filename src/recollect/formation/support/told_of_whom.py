@@ -115,7 +115,7 @@ _HE: Final = lazy_pattern(r"\W*(?:he|she|his|her)\b|[他她]", re.IGNORECASE)
 _GOES_ON: Final = lazy_pattern(r"\W*(?:还|也|就)?(?:[要得会想去]|打算|准备)(?!不要|是)")
 """Begins a Chinese clause without a subject, which goes on with that of the clause before."""
 _OF_BOTH: Final = lazy_pattern("[我俺][^他她佢]{1,8}[他她佢]")
-"""What one tells of oneself and of another in one clause: 我1450他1150."""
+"""One clause that tells of oneself and of another: 我1450他1150."""
 _ADDRESSED: Final = lazy_pattern(
     r"\b(?:you|your|u|ur|we|us|our|y'all|everyone|both|tu|vos|usted|nosotros)\b"
     r"|你|妳|您|咱|我们|大家|都|一起",
