@@ -126,8 +126,8 @@ async def test_what_was_said_later_stands(open_empty: Opener) -> None:
         assert expected == await ada.profile()
         assert await ada.holds("Note")
         reasons = [each.reason for each in result.outcomes if each.action == "refused"]
-        told = f"was told on {NOW:%Y-%m-%d}, after these words of {LONG_AGO:%Y-%m-%d}"
-        assert [f"/home {told}", f"it {told}"] == sorted(reasons)
+        told = f"it was told on {NOW:%Y-%m-%d}, after these words of {LONG_AGO:%Y-%m-%d}"
+        assert [f"/home: {told}", told] == sorted(reasons)
         assert not (await ada.memory.memories(ADA, state="quarantined")).rows
 
 

@@ -42,7 +42,7 @@ def late_step(
         return None
     for place, new in _replaced_by(step, value):
         if newer := told.replaced_after(place, new, said):
-            return _refusal(address, place, newer, said)
+            return _refusal(address, f"{place}: ", newer, said)
     return None
 
 
@@ -51,7 +51,7 @@ def late_end(memory: Memory, said: datetime, present: Present) -> OperationOutco
     address = memory.type, memory.key
     told = present.told.get(address)
     newer = None if told is None else told.at("")
-    return _refusal(address, "it", newer, said) if newer is not None and newer > said else None
+    return _refusal(address, "", newer, said) if newer is not None and newer > said else None
 
 
 def _replaced_by(step: JsonObject, value: JsonObject) -> Iterator[tuple[str, Json]]:
@@ -68,5 +68,5 @@ def _refusal(
     address: MemoryAddress, place: str, newer: datetime, said: datetime
 ) -> OperationOutcome:
     type_, key = address
-    reason = f"{place} was told on {newer:%Y-%m-%d}, after these words of {said:%Y-%m-%d}"
+    reason = f"{place}it was told on {newer:%Y-%m-%d}, after these words of {said:%Y-%m-%d}"
     return OperationOutcome(action="refused", type=type_, key=key, reason=reason)

@@ -241,6 +241,8 @@ export const enLate = {
   "doubt.ends": "it would end what more trusted words say",
   "doubt.changes": "it would change what more trusted words say",
   "doubt.ends_newer": "it would end what was written after its words",
+  "doubt.relative": "it tells of one relative what was known of another",
+  "doubt.told_later": "it was said on {day}, after these words of {said}",
   "doubt.changes_newer": "it would change what was written after its words",
   "doubt.found": "an agent found it, and more trusted words say otherwise",
   "doubt.found_part": "a part of it is what an agent found, and nobody said",

@@ -243,6 +243,8 @@ export const zhHantLate: Record<keyof typeof enLate, string> = {
   "doubt.ends": "它會結束更可信的內容",
   "doubt.changes": "它會改變更可信的內容",
   "doubt.ends_newer": "它會結束在這些話之後寫下的內容",
+  "doubt.relative": "它把一位親人的事說成另一位的",
+  "doubt.told_later": "那是{day}說的，在{said}的這些話之後",
   "doubt.changes_newer": "它會改變在這些話之後寫下的內容",
   "doubt.found": "它由代理程式發現，而更可信的內容與它不同",
   "doubt.found_part": "其中一部分由代理程式發現，沒有人說過",

@@ -243,6 +243,8 @@ export const zhLate: Record<keyof typeof enLate, string> = {
   "doubt.ends": "它会终止更可信的内容",
   "doubt.changes": "它会改变更可信的内容",
   "doubt.ends_newer": "它会终止在这些话之后写下的内容",
+  "doubt.relative": "它把一位亲人的事说成另一位的",
+  "doubt.told_later": "那是{day}说的，在{said}的这些话之后",
   "doubt.changes_newer": "它会改变在这些话之后写下的内容",
   "doubt.found": "它由智能体发现，而更可信的内容与之不同",
   "doubt.found_part": "其中一部分由智能体发现，没有人说过",

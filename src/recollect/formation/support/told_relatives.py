@@ -90,7 +90,7 @@ def exchanged_relatives(text: str, before: str, cited: Sequence[Passage]) -> Ite
     words = [each for clause in text_clauses(simplified(before)) for each in clause.words]
     kept = OwnWords(w for clause in text_clauses(simplified(text)) for w in clause.words)
     if words and 2 * len(kept.among(words)) >= len(words):
-        yield f"it was known of the {min(gone)}, and the value tells it of the {min(new)}"
+        yield "the value tells of one relative what was known of another"
 
 
 def _kinds_in(text: str) -> set[str]:
