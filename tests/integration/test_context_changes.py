@@ -10,6 +10,7 @@ from recollect.formation.rule_model import RuleModel
 from recollect.memory import context_sources
 from recollect.records import Evidence, EvidenceMap, NewMessage, PutMemory, Scope
 from recollect.stores import kept_evidence
+from recollect.stores.validation import to_datetime
 from recollect.testing import FrozenClock
 
 ADA: Scope = ("ada",)
@@ -237,7 +238,7 @@ async def test_words_that_hold_again_are_not_told_as_over() -> None:
         await memory.form(ADA)
         await memory.put(ADA, "User", "User", {"home": "Bergen"})
         corrected = str(await memory.context(ADA, "Where do I live?"))
-        await say(memory, "m2", "I live in Oslo, by the way.", GRAZ)
+        await say(memory, "m2", "I live in Oslo, by the way.", to_datetime(memory.store.now()))
         await memory.form(ADA)
         again = str(await memory.context(ADA, "Where do I live?"))
 
