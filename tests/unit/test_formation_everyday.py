@@ -11,6 +11,7 @@ import pytest
 
 from benchmarks.support import verdict_on
 from recollect.formation import claims
+from recollect.formation.claims import day_steps
 from recollect.formation.grounding import hedges, latin_names
 from recollect.formation.grounding.quotes import find_quote
 from recollect.formation.support import (
@@ -75,6 +76,12 @@ TRIP: Final = spoken(
 SHOP: Final = "群組說低音銅管改下禮拜六，18:30。也好啦29號我本來就要去看豐原的店面"
 AUNT: Final = "lol its Marit. with a t. Maren is my aunt, you mix them up every time"
 BEES: Final = known_note("The user's aunt keeps bees outside Lillehammer.")
+FLIGHT: Final = "i'm flying down fri 28th come back sunday"
+AGENCY: Final = (
+    "the agent sent this long thing:\n\nBAKARE & SONS\nDear Tenant, kindly find below:\n"
+    "B) One bedroom, Phase 2, Gbagada. Rent N1,800,000. Inspection fee N10,000.\nMr Kunle Bakare."
+)
+SHARES: Final = "我而家俾8200佢9000，各加350啱唔啱"
 
 RIGHT: Final[Mapping[str, Case]] = {
     "two amounts parted by a comma": case(
@@ -137,6 +144,21 @@ RIGHT: Final[Mapping[str, Case]] = {
         patch("m1", "replace", "/content", "1: my sister and her kids visit the aunt",
               "The user's sister visits, in May, the one who keeps bees outside Lillehammer."),
         known=[BEES]),
+    "a day of the week behind a day": case(
+        [f"u: {FLIGHT}"],
+        note("Flies down on Friday 2025-03-28, comes back on 2025-03-30", f"1: {FLIGHT}")),
+    "an author at the beginning": case(
+        [f"u: {AGENCY}", "a: Which unit?", "u: B, the rest don't concern me"],
+        note("Only interested in unit B of Bakare & Sons. Agent's message: one bedroom, "
+             "Phase 2, Gbagada, rent N1,800,000", "3: B, the rest don't concern me",
+             "1: BAKARE & SONS",
+             "1: B) One bedroom, Phase 2, Gbagada. Rent N1,800,000")),
+    "a fee that is waived": case(
+        ["u: kunle says he'll take 5% and the inspection fee he has waived"],
+        note("Kunle says he'll take 5% and has waived the inspection fee",
+             "1: kunle says he'll take 5% and the inspection fee he has waived")),
+    "two amounts with a slash": case(
+        [f"u: {SHARES}"], note("而家俾8200/9000", "1: 我而家俾8200佢9000")),
 }  # fmt: skip
 WRONG: Final[Mapping[str, Case]] = {
     "a part of a thousand": case(
@@ -165,6 +187,11 @@ WRONG: Final[Mapping[str, Case]] = {
         [f"u: {AUNT}"],
         patch("m1", "replace", "/content", "1: its Marit. with a t. Maren is my aunt",
               "The user's sister Marit keeps bees outside Lillehammer."), known=[BEES]),
+    "another day of the week behind it": case(
+        [f"u: {FLIGHT}"], note("Comes back on 2025-03-31", f"1: {FLIGHT}")),
+    "a right that is waived": case(
+        ["u: the agent says all is waived"],
+        note("The user has waived the right to be asked", "1: the agent says all is waived")),
     "a home at another number": case(
         [f"u: {LETTER}"], user({"home": "unit 9"}, "1: we're unit 4")),
 }  # fmt: skip
@@ -188,6 +215,10 @@ MUTANTS: Final[Mapping[str, Mutant]] = {
     "no day stands behind a slash": (
         date_ellipses, "_DAYS_BEHIND_SLASH", NO_DAYS, "two days of one month"),
     "one clause tells of one": (told_of_whom, "_OF_BOTH", NEVER, "both parts of a rent"),
+    "no source tells both days": (
+        day_steps, "_is_told_before", lambda *_: False, "a day of the week behind a day"),
+    "a slash is always of a fraction": (
+        numerals, "_FRACTION_MAX", 10**9, "two amounts with a slash"),
     "no letter is addressed": (authorship, "_ADDRESS", NEVER, "a letter by how it begins"),
 }  # fmt: skip
 test_right_answers_pass = right_answers_pass(RIGHT)
@@ -232,3 +263,10 @@ def test_without_its_rule_a_wrong_answer_is_kept(
     monkeypatch.setattr(*rule)
 
     assert verdict_on(WRONG[name]).active
+
+
+def test_an_author_may_begin_a_sentence() -> None:
+    found = authorship._LETTER_OF_ROLE.search("Unit B alone. Agent's message: one bedroom")
+
+    assert found is not None
+    assert "Agent" == found["role"]

@@ -97,6 +97,8 @@ async function waiting() {
 async function imported() {
   await at("chat?on=2025-03-02&scope=users&scope=di");
   await page.locator(".turn").first().waitFor();
+  // A thread has its id for a name until its first message is there.
+  await page.locator(".thread-name", { hasText: "I own a kayak." }).waitFor();
   facts.tell("imported", { threads: await page.locator(".thread-name").allInnerTexts(), said: await page.locator(".turn-text").allInnerTexts() });
 }
 

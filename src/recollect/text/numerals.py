@@ -82,6 +82,8 @@ _BEFORE_YEAR: Final = re.compile(r"\b(?:in|since|from|till|until|of) $", re.IGNO
 """Words before a year of two digits: "closed in 03"."""
 _PAIR: Final = re.compile(r"(?:1\d\d|2\d\d|[6-9]\d)/(?:1[0-4]\d|[3-9]\d)(?![\d/])")
 """A blood pressure, 146/90: two numbers, no fraction."""
+_FRACTION_MAX: Final = 100
+"""One of the two parts of a fraction is smaller."""
 _CURRENCY: Final = "$€£¥₹₩"
 _VERSION_BEFORE: Final = re.compile(r"(?:\b[vV]|\b[A-Z][\w+#]{0,30} |\bversion |版本? ?)$")
 
@@ -204,6 +206,8 @@ def _with_suffix(
 ) -> tuple[int, frozenset[Fraction], frozenset[Fraction]]:
     """Return end, readings and parts of a number with its suffix ("k", "%", "s", "and a half")."""
     suffix = None if _PAIR.match(text, match.start()) else _SUFFIX.match(text, match.end())
+    if suffix and suffix["over"] and min(value, Fraction(suffix["over"][1:])) >= _FRACTION_MAX:
+        suffix = None  # 8200/9000 are two amounts
     readings, parts = {value}, set[Fraction]()
     if suffix is None:
         return match.end(), frozenset(readings | _short_year(text, match, value)), frozenset()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date
+from datetime import date, timedelta
 from typing import Final
 
 from recollect.formation.grounding.told_dates import Told
@@ -18,14 +18,23 @@ def is_weekday_after(day: date, told: Sequence[Told]) -> bool:
     """
     Return True if one source names the day of the week, and another a day before it.
 
-    "The Wednesday" may be before that day as well: people leave for a congress on it.
+    "The Wednesday" may be before that day as well: people leave for a congress on it. Of "fri 4th,
+    come back sunday" one source tells both.
     """
     named = [each for each in told if day.weekday() in each.weekdays]
+    if any(_is_told_before(day, each) for each in named):
+        return True
     others = [each for each in told if each not in named]
     is_known = any(day.weekday() in each.known_weekdays for each in named)
     first = -_WEEK_DAYS if is_known else 0
     near = (near for each in others for near in each.days)
     return bool(named) and any(first < (day - each).days < _WEEK_DAYS for each in near)
+
+
+def _is_told_before(day: date, told: Told) -> bool:
+    """Return True if a source names a day less than a week before by its weekday and number."""
+    before = (day - timedelta(days=each) for each in range(1, _WEEK_DAYS))
+    return any(e.weekday() in told.weekdays and e.day in told.days_of_month for e in before)
 
 
 def is_as_long_from(days: Days, told: Sequence[Told], former: Sequence[Told]) -> bool:

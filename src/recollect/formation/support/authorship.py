@@ -63,6 +63,7 @@ _LETTER_OF_ROLE: Final = lazy_pattern(
     rf"\b(?:the |his |her |their |my )(?:[\w'’-]+ ){{0,1}}?(?P<who>[a-z][\w-]+)['’]s? {_LETTER}\b"
     rf"|\b{_LETTER} (?:that )?(?:the |his |her |their |my )(?:[\w'’-]+ ){{0,1}}?"
     r"(?P<sender>[a-z][\w-]+) (?:sent|gave|wrote|handed|emailed|mailed|posted)\b"
+    rf"|(?:^|[.;!?] )(?P<role>[A-Z][a-z-]+)['’]s {_LETTER}\b"
     rf"|^(?:[Tt]he |[Aa]n? )?(?P<kind>[A-Za-z][a-z-]+) {_LETTER}"
     r"(?: (?:to|for|of|dated|on) [^:.;]{1,60})?:"
 )
