@@ -10,8 +10,8 @@ from recollect.formation.attribution import document_evidence, schema_words
 from recollect.formation.document_merges import list_step, merge_steps
 from recollect.formation.evidence import TracedOperation, traced
 from recollect.formation.grounding.grounds import Grounds, least
-from recollect.formation.late_words import late_step
 from recollect.formation.moved_ends import moved_end
+from recollect.formation.older_words import refused_step
 from recollect.formation.operation_outcomes import (
     CHANGES,
     Grounded,
@@ -256,8 +256,8 @@ def _brought_by(
     outcomes = [refusal(operation.type, draft.key, how, at) for at, how in refused.items()]
     for step in merge_steps(draft.value, value, evidence, "") if value or not refused else ():
         cited = _bearing_on(str(step.operation["path"]), operation)
-        if late := _comes_late(step, cited, draft, present):
-            outcomes.append(late)
+        if older := _refused_as_older(step, cited, draft, present):
+            outcomes.append(older)
         else:
             steps.append(step)
     return steps, outcomes
@@ -281,11 +281,13 @@ def _bearing_on(pointer: str, operation: Insert) -> list[Citation]:
     ]
 
 
-def _comes_late(
+def _refused_as_older(
     step: TracedOperation, cited: Sequence[Citation], draft: _Draft, present: Present
 ) -> OperationOutcome | None:
     address = draft.type.name, draft.key
-    return None if draft.is_new else late_step(step.operation, draft.value, cited, address, present)
+    return (
+        None if draft.is_new else refused_step(step.operation, draft.value, cited, address, present)
+    )
 
 
 def _steps_of(
@@ -307,8 +309,8 @@ def _steps_of(
         whole = [replace(each, path="") for each in cited]
         evidence = _evidence_of(change.operation.get("value"), whole, draft, present)
         step = list_step(change.operation, elements, evidence)
-        if late := _comes_late(step, cited, draft, present):
-            refused.append(late)
+        if older := _refused_as_older(step, cited, draft, present):
+            refused.append(older)
             continue
         steps.append(step)
     return steps, refused

@@ -16,8 +16,8 @@ from recollect.formation.attribution import Exhibits, entry_evidence, schema_wor
 from recollect.formation.document_updates import document_outcomes, keys_of
 from recollect.formation.grounding.grounds import Grounds, least
 from recollect.formation.grounding.validity import end_of, ended_at, moment_of
-from recollect.formation.late_words import late_end
 from recollect.formation.offer import Offer
+from recollect.formation.older_words import refused_end
 from recollect.formation.operation_outcomes import (
     ENDS,
     Grounded,
@@ -179,8 +179,8 @@ def _outcomes(group: Sequence[Grounded], present: Present) -> Iterator[Operation
 def _ended(operation: End, grounds: Grounds, present: Present) -> OperationOutcome:
     memory = present.offer.known[operation.target]
     at = said_at = _said_at([operation], present)
-    if late := late_end(memory, said_at, present):
-        return late
+    if older := refused_end(memory, said_at, present):
+        return older
     quotes = "\n".join(each.quote for each in operation.because)
     began = memory.valid_from
     if moment := ended_at(operation.at, quotes, said_at, began) if operation.at else None:

@@ -13,9 +13,9 @@ from anyio import to_thread
 
 from recollect.errors import NotFoundError
 from recollect.formation.config import FormationLimits, FormationSettings
-from recollect.formation.late_words import targets_written_since
 from recollect.formation.offer import Offer, offer_of
 from recollect.formation.offered_memories import chosen_memories, queries_of
+from recollect.formation.older_words import targets_written_since
 from recollect.formation.operations import Insert, Operation
 from recollect.formation.past_plans import READ_MAX as PLANS_READ_MAX
 from recollect.formation.past_plans import recent_plans

@@ -272,6 +272,7 @@ def _joins(text: str, at: int, pending: Sequence[str]) -> bool:
     if not is_in_number or mark != ",":
         return is_in_number
     is_listed = _DATE_BEHIND.match(text, at + 1) or _DATE_BEFORE.search(text, max(0, at - 5), at)
+    # A row of two begins with the three figures before its comma.
     return is_listed is None and not is_row_of_two(text, at - 3)
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import Final
 
+from recollect.formation.grounding.foreign_text import letter_start
 from recollect.formation.support.cited_passages import Passage
 from recollect.formation.support.heard_window import HeardWindow
 from recollect.formation.support.judgement import JudgedLeaf
@@ -85,11 +86,8 @@ _THE_LETTER: Final = lazy_pattern(
     rf"|(?P<信4>{_LETTER_HAN})(?:[(（][^()（）]{{0,30}}[)）])?[:：]"
 )
 """The text itself, where its author has no name: "(clinic letter of 5 January)", 信上说."""
-_ADDRESS: Final = lazy_pattern(
-    r"^(?:dear|to all) \w|^(?:尊敬|亲爱)的", re.IGNORECASE | re.MULTILINE
-)
 _ADDRESSED_KINDS: Final = frozenset({"letter", "letters", "信", "来信"})
-"""How a text is called that begins as letters do, though nobody calls it one."""
+"""Words for a text that begins as letters do, though nobody calls it one."""
 _OF_PATIENTS: Final = frozenset({"hospital", "clinic"})
 _TO_PATIENT: Final = lazy_pattern(
     r"\b(?:outpatients?|pre-?op(?:erative)?|(?:hip|knee) replacement|day surgery|radiology"
@@ -194,9 +192,13 @@ def _is_of_letter(value: str, said: str) -> bool:
 
 def _is_kind(kind: str, said: str) -> bool:
     """Return True if a letter is called so, is addressed, or is a hospital's by its matter."""
-    if _names(said, kind) or (kind.casefold() in _ADDRESSED_KINDS and _ADDRESS.search(said)):
+    if _names(said, kind) or (kind.casefold() in _ADDRESSED_KINDS and _is_addressed(said)):
         return True
     return kind.casefold() in _OF_PATIENTS and _TO_PATIENT.search(said) is not None
+
+
+def _is_addressed(said: str) -> bool:
+    return any(letter_start(each) is not None for each in said.splitlines())
 
 
 def _is_pasted(value: str, shown: Sequence[Passage]) -> bool:

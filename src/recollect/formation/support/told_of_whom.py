@@ -23,6 +23,7 @@ from recollect.formation.support.told_relatives import (
     exchanged_relatives,
     is_relative_named,
     of_their_relative,
+    pattern_of,
 )
 from recollect.formation.support.voices import SENTENCE_END
 from recollect.formation.wording.relatives import KIN, KIN_HAN
@@ -188,21 +189,13 @@ def _speakers(heard: HeardWindow) -> list[str]:
 
 
 @word_cache(maxsize=256)
-def _pattern_of(name: str) -> re.Pattern[str]:
-    if not name.isascii():
-        return lazy_pattern(re.escape(name), re.IGNORECASE)
-    # Not \b: Chinese stands beside a Latin name without a space, as in Mia管海外客户.
-    return lazy_pattern(rf"(?<![A-Za-z0-9_]){re.escape(name)}(?![A-Za-z0-9_])", re.IGNORECASE)
-
-
-@word_cache(maxsize=256)
 def _bracketed(name: str) -> re.Pattern[str]:
     """Return the pattern of a name that only says who is meant: "her brother (Max)"."""
     return lazy_pattern(rf"[(（] ?{re.escape(name)} ?[)）]")
 
 
 def _is_about(speaker: str | None, text: str, name: str) -> bool:
-    return speaker == name or _pattern_of(name).search(text) is not None
+    return speaker == name or pattern_of(name).search(text) is not None
 
 
 def _words_about(name: str, heard: HeardWindow) -> OwnWords:
@@ -223,11 +216,11 @@ def _clauses_by_speaker(text: str, names: Sequence[str]) -> Iterator[tuple[str, 
     about, is_listed = "", False
     told: set[str] = set()
     for clause in text_clauses(text):
-        named = [each for each in names if _pattern_of(each).search(clause.text)]
+        named = [each for each in names if pattern_of(each).search(clause.text)]
         # "Ann, Ben and both aunts want to go": what is said of the last is said of all.
         was_listed, is_listed = is_listed, bool(named) and named[0] == clause.text.strip()
         if named:
-            begins = _pattern_of(named[0]).match(clause.text.lstrip())
+            begins = pattern_of(named[0]).match(clause.text.lstrip())
             is_alone = len(named) == 1 and begins is not None and not was_listed
             # "Ann says he can't lift it. He won't reach that", "Ann's mum can't": another's words.
             is_other = begins and _OF_OR_BY.match(simplified(clause.text.lstrip()), begins.end())
@@ -329,7 +322,7 @@ def _exchanged_names(text: str, cited: Sequence[Passage], heard: HeardWindow) ->
     told = {name: OwnWords(words) for name, words in found.items() if _is_a_name(name, heard)}
     others = OwnWords(word for name, words in found.items() if name not in told for word in words)
     for value in text_clauses(text) if len(told) > 1 else ():
-        named = [each for each in names[:NAMES_MAX] if _pattern_of(each).search(value.text)]
+        named = [each for each in names[:NAMES_MAX] if pattern_of(each).search(value.text)]
         if len(named) != 1 or named[0] not in told:
             continue
         own = [each for each in value.words if each.key not in fold(" ".join(told))]

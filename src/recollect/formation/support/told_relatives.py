@@ -11,6 +11,7 @@ from recollect.formation.support.told_clauses import OwnWords, text_clauses
 from recollect.formation.wording.relatives import KIN, KIN_HAN
 from recollect.text.chinese_scripts import simplified
 from recollect.text.lazy_patterns import lazy_pattern
+from recollect.text.word_caches import word_cache
 
 _SHARED_WORDS_MIN: Final = 2
 _RELATIVE_OF: Final = lazy_pattern(
@@ -47,6 +48,15 @@ _KINDS: Final = {
 """Relatives of whom none is another one."""
 
 
+@word_cache(maxsize=256)
+def pattern_of(name: str) -> re.Pattern[str]:
+    """Return the pattern of a name as a word of its own, in any case."""
+    if not name.isascii():
+        return lazy_pattern(re.escape(name), re.IGNORECASE)
+    # Not \b: Chinese stands beside a Latin name without a space, as in Mia管海外客户.
+    return lazy_pattern(rf"(?<![A-Za-z0-9_]){re.escape(name)}(?![A-Za-z0-9_])", re.IGNORECASE)
+
+
 def is_relative_named(value: str, cited: Sequence[Passage]) -> bool:
     """Return True if a clause names a relative as the user did: "my girlfriend Ana and I"."""
     found = _NAMES_RELATIVE.search(simplified(value))
@@ -66,7 +76,7 @@ def of_their_relative(text: str, cited: Sequence[Passage]) -> Iterator[str]:
         name, kin = found["name"] or found["名"], found["kin"] or found["亲"]
         said = OwnWords(clause.words)
         for value in text_clauses(simplified(text)):
-            named = re.search(_written(name), value.text, re.IGNORECASE)
+            named = pattern_of(name).search(value.text)
             if named is None or kin in value.text.lower() or _HAS.match(value.text, named.end()):
                 continue
             own = [each for each in value.words if each.start >= named.end()]
@@ -96,8 +106,3 @@ def exchanged_relatives(text: str, before: str, cited: Sequence[Passage]) -> Ite
 def _kinds_in(text: str) -> set[str]:
     plain = simplified(text)
     return {name for name, pattern in _KINDS.items() if pattern.search(plain)}
-
-
-def _written(name: str) -> str:
-    written = re.escape(name)
-    return rf"(?<![A-Za-z0-9_]){written}(?![A-Za-z0-9_])" if name.isascii() else written

@@ -1,5 +1,5 @@
 """
-Late words: words that are formed after newer ones, as those of a talk that is imported.
+Older words: words that are formed after newer ones, as those of a talk that is imported.
 
 What was said, or written by a person, after them stands.
 """
@@ -29,7 +29,7 @@ def targets_written_since(operations: Sequence[Operation], present: Present) -> 
     return list(found.values())
 
 
-def late_step(
+def refused_step(
     step: JsonObject,
     value: JsonObject,
     cited: Sequence[Citation],
@@ -46,7 +46,7 @@ def late_step(
     return None
 
 
-def late_end(memory: Memory, said: datetime, present: Present) -> OperationOutcome | None:
+def refused_end(memory: Memory, said: datetime, present: Present) -> OperationOutcome | None:
     """Return the refusal of an end that was *said* before what it would end, if it was."""
     address = memory.type, memory.key
     told = present.told.get(address)
