@@ -210,6 +210,32 @@ TALKS: Final[Sequence[tuple[Sequence[str], Sequence[str], Sequence[str]]]] = [
     (["我在銀行上班。", "我妹妹辭職了。", NEW_TALK, "我在哪裡上班？"], ["銀行"], ["辭職"]),
     (["我辭職了。", "我在銀行上班。", NEW_TALK, "我在哪裡上班？"], ["銀行"], ["辭職"]),
     (["我們九月五日結婚。", "我的婚禮是什麼時候？"], ["九月五日"], ["沒有找到"]),
+    (
+        ["We are going to Lisbon in March.", "Sorry, I meant April, not March", "When do we go?"],
+        ["not March"],
+        ["nothing"],
+    ),
+    (["我們三月要去京都。", "不好意思，是四月，不是三月", "我們什麼時候去京都？"], ["是四月"], []),
+    (
+        ["I live with my husband Karim.", "I'm not married any more.", "Who is my husband?"],
+        ["Karim", "not married"],
+        [],
+    ),
+    (["我先生叫志明。", "我離婚了。", "我先生叫什麼名字？"], ["離婚"], []),
+    (["我先生叫志明。", "我妹妹離婚了。", "我先生叫什麼名字？"], ["志明"], ["離婚"]),
+    (
+        ["我先生叫志明，我們有兩個小孩。", "我喜歡爬山。", "你知道我家裡有哪些人嗎？"],
+        ["志明"],
+        ["爬山", "不記得"],
+    ),
+    ([MOSS, "What did I just say?"], ["Moss"], ["nothing"]),
+    ([MOSS, "I like tea.", "我剛剛說了什麼？"], ["tea"], ["Moss"]),
+    (["我家裡有一隻貓，叫年糕。", "我住在哪裡？"], ["沒有找到"], ["年糕"]),
+    (
+        ["remind me to call the dentist", "What did I ask you to remind me of?"],
+        ["dentist"],
+        ["nothing"],
+    ),
 ]
 
 

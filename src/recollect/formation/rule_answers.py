@@ -28,6 +28,7 @@ from recollect.formation.rule_later_words import (
     later_words,
     tells_end,
 )
+from recollect.formation.rule_plain_answers import answer_without_memory, orders_to_forget
 from recollect.formation.rule_plans import asks_plans, plans_among
 from recollect.formation.rule_question import RuleQuestion
 from recollect.formation.rule_quotes import (
@@ -59,24 +60,9 @@ from recollect.formation.rule_topics import topic_of_field, topics_of
 from recollect.text.cantonese import written_chinese
 from recollect.text.rule_replies import KINDS_NOTED, Language, is_rule_reply, language_of
 from recollect.text.sentences import sentence_matches
-from recollect.text.small_talk import is_small_talk
 
 _SHOWN_OF_ALL: Final = 6
 
-_FORGETS: Final = re.compile(
-    r"^\W*(?:(?:please|pls|now|ok(?:ay)?|and|can you|could you|you can),? )*"
-    r"(?:forget|delete|erase|wipe|remove) (?!it\b\W*$|about it\b\W*$)"
-    r"|^\W*(?:请|麻烦|帮我|你?能不能|把)?[^，。！？]{0,16}(?:忘掉|忘了吧|忘记它|删除|删掉|抹掉|抹除|清除)"
-    r"|^\W*忘记(?:关于)?我[^，。！？了说过]{1,8}\W*$"
-    r"|^\W*(?:请|麻烦|拜托|你?能不能|你?可不可以|你?可以)[^，。！？别不莫没有]{0,4}忘记",
-    re.IGNORECASE,
-)
-"""An order to forget, which only a person can carry out."""
-_SMALL_TALK: Final = (
-    ("goodbye", re.compile(r"(?i:\b(?:good ?)?(?:bye|night)\b|\bsee you\b)|再见|拜|掰|晚安")),
-    ("welcome", re.compile(r"(?i:\b(?:thanks?|thank ?you|thx|cheers)\b)|谢")),
-)
-"""Replies to small talk, by what it holds; thanks often come before a goodbye."""
 _ASKS_SINCE: Final = re.compile(
     r"\bsince when\b|\bhow long\b|^\W*when\b|什么时候|从?何时|几时|多久|多长时间|哪一?[天年]",
     re.IGNORECASE,
@@ -122,10 +108,8 @@ def answer_of(
     # What this chat has answered before tells nothing that it did not have from elsewhere.
     lines = [each for each in remembered_in(system) if not is_rule_reply(each.text)]
     language = language_of(said, "\n".join(talk), "\n".join(each.text for each in lines))
-    if is_small_talk(said):
-        return sentence_of_reply(_kind_of_small_talk(said), language)
-    if _FORGETS.search(written_chinese(said)):
-        return sentence_of_reply("forget", language)
+    if answer := answer_without_memory(said, talk, language):
+        return answer
     told_here = [
         told
         for message in talk
@@ -144,9 +128,8 @@ def answer_of(
     return sentence_of_reply("kept", language)
 
 
-def _kind_of_small_talk(said: str) -> str:
-    plain = written_chinese(said)
-    return next((name for name, rule in _SMALL_TALK if rule.search(plain)), "small_talk")
+def _told_here(quote: str, language: Language) -> str:
+    return sentence_of_reply("told_here", language, quote=quote).strip()
 
 
 def _told_in(message: str) -> Iterator[ToldByUser]:
@@ -163,7 +146,7 @@ def _told_in(message: str) -> Iterator[ToldByUser]:
 
 def _is_request(sentence: str) -> bool:
     plain = written_chinese(sentence)
-    return bool(ASKS.search(plain) or _FORGETS.search(plain))
+    return bool(ASKS.search(plain)) or orders_to_forget(sentence)
 
 
 def _answer_of_all(
@@ -176,7 +159,8 @@ def _answer_of_all(
     every += [
         quoted(each.quote, language)
         for each in earlier
-        if not _is_in(each, known) and (each.field not in _TOPIC_OF or newest[each.field] is each)
+        if not any(each.value in line.text for line in known)
+        and (each.field not in _TOPIC_OF or newest[each.field] is each)
     ]
     if not every:
         return sentence_of_reply("nothing", language)
@@ -262,7 +246,7 @@ def _answer_of_plans(
     told = [quote_with_date(each, language) for each in plans if each.text not in here]
     if here:
         quotes = ("; " if language == "en" else "；").join(quoted(each, language) for each in here)
-        told.append(sentence_of_reply("told_here", language, quote=quotes).strip())
+        told.append(_told_here(quotes, language))
     return gap(language).join(dict.fromkeys(told))
 
 
@@ -328,7 +312,7 @@ def _stands_beside(
 def _quote_of(line: RememberedLine, talk: Sequence[RememberedLine], language: Language) -> str:
     """Return the sentence that quotes a line, or a message of this *talk*."""
     if any(line is each for each in talk):
-        return sentence_of_reply("told_here", language, quote=quoted(line.text, language)).strip()
+        return _told_here(quoted(line.text, language), language)
     return quote_with_date(line, language)
 
 
@@ -354,10 +338,6 @@ def _closest(said: str, lines: Sequence[RememberedLine], language: Language) -> 
         return sentence_of_reply("nothing", language)
     quote, when = quote_of_line(found, language), time_of_line(found, language)
     return sentence_of_reply("closest", language, quote=quote, when=when)
-
-
-def _is_in(told: ToldByUser, known: Sequence[RememberedLine]) -> bool:
-    return any(told.value in each.text for each in known)
 
 
 def _says_the_same(known: str, told: str) -> bool:

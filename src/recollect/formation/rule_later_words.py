@@ -28,7 +28,8 @@ _DENIES: Final = re.compile(
     r" (?:quit|left|lost|sold|stopped|gave (?:up|away)|given (?:up|away)|retired)\b"
     r"|\bI(?:'ve| have)? (?:been laid off|got (?:laid off|fired))\b"
     r"|\bpaid (?:[\w']+ ){1,4}?back\b|\bpaid (?:it|that|them|him|her)? ?off\b|\bsettled up\b"
-    r"|\b(?:broke|broken|split) up\b|\b(?:is|are|was|were) (?:called off|cancell?ed"
+    r"|\b(?:broke|broken|split) up\b|\b(?:divorced|separated|widowed)\b"
+    r"|\b(?:is|are|was|were) (?:called off|cancell?ed"
     r"|off(?! (?:to|his|her|their|my|the|on|in|with|for)\b))\b"
     r"|(?:[已早经就都也]|现在|如今)不(?!是因)[^，。！？；]{1,10}了|不再|没有?(?:[^，。！？；]{1,8})?了"
     r"|(?<=[\u3400-\u9fff]{2})不[去来做学干办搬]了|我不再?[学做吃喝去打练养抽用开][^，。！？；]{0,6}了|取消了?|去世|[死戒]了|[卖丢送](?:掉|走|人)?了|辞[职掉]|离职|退休|分手|离婚|还清|(?:钱|债)(?:都|已经?)?还(?:给|了)",
@@ -48,11 +49,14 @@ _CORRECTS: Final = re.compile(
     r"\W*(?:oh\b[\s,.!—-]*)?"
     r"(?:(?:no|nope|sorry|wait|oops|actually|correction|i mean|i meant)\b[\s,.!:;—-]*)+"
     r"(?=(?:it'?s|it is|that'?s|make (?:it|that)|not|the \d|(?:at|on|in|for) |\d|mon|tue|wed|thu"
-    r"|fri|sat|sun|(?:his|her|its|their) names?\b|s?he'?s called)\w*)"
+    r"|fri|sat|sun|next |this |(?:jan|feb|mar|apr|may|june?|july?|aug|sep|oct|nov|dec)[a-z]*\b"
+    r"(?! i\b)|(?:his|her|its|their) names?\b|s?he'?s called)\w*)"
     r"|\W*make (?:that|it) "
     r"|\W*(?:it'?s|it is|that'?s|that is) [^.!?,]{1,40},? (?:actually|sorry|instead|i mean)\W*$"
     r"|(?:[哦喔啊噢]|抱歉|不好意思|等等|等一下)*[，, ]*(?:不对|不是|错了|说错了?|记错了?|更正)"
-    r"[，,。 ]*(?:是|改|应该是|\d|[他她它]?(?:的名字|名?叫))|其实是",
+    r"[，,。 ]*(?:是|改|应该是|\d|[他她它]?(?:的名字|名?叫))|其实是"
+    r"|(?:抱歉|不好意思|对不起|口误)[啊呀]?[，,。 ]*(?:应该)?是[^，。！？]{1,12}[，, ]*"
+    r"(?:而?不是|才对)",
     re.IGNORECASE,
 )
 """How a message begins that puts right the one before it, and names nothing: "no, it's at 5"."""
@@ -82,6 +86,12 @@ _THING_MOVED: Final = re.compile(
 )
 """How a message tells that a thing has another day by now."""
 _ASKS_WHEN: Final = re.compile(r"\bwhen\b|\bwhat (?:time|day|date)\b", re.IGNORECASE)
+_PARTED: Final = re.compile(
+    r"\b(?:divorced|separated|widow(?:ed|er)?|(?:no longer|not) (?:married|engaged|together))\b"
+    r"|离婚|离异|分手|分居|丧偶",
+    re.IGNORECASE,
+)
+"""Words of an end that name the partner by no word of theirs: "I'm not married any more"."""
 _SINGLE: Final = frozenset({"home", "occupation", "age"})
 """Topics of which a person has one value at a time."""
 _PROPER: Final = re.compile(r"\b[A-Z][a-z]+")
@@ -211,6 +221,7 @@ def _is_later(said: RememberedLine, known: RememberedLine | None, *, is_placed: 
 def _is_end_of(said: RememberedLine, known: RememberedLine | None, question: RuleQuestion) -> bool:
     """Return True if a message tells the end of what the question, or its answer, is about."""
     topics, terms = topics_of(said.text), question.terms
+    topics |= {"partner"} if _PARTED.search(_plain(said.text)) else frozenset()
     if known is not None and is_of_one_named(said, known):
         return True
     if not question.topics <= topics or not question.has_words(_plain(said.text)):

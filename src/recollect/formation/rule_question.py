@@ -86,7 +86,7 @@ _OF_SOMEBODY: Final = re.compile(
     r"\b(?:what(?:'s| is| was) (?:wrong|the matter|up|new|going on) with"
     r"|what(?:'s)? happened (?:to|with)|(?:what|how) about|tell me (?:more |something )?about"
     r"|how(?:'s| is| are| was)(?= (?:my |our )?\w+(?: doing| feeling| these days)?\W*$)"
-    r"|(?:doing|feeling|these days)(?=\W*$))\b"
+    r"|(?:doing|feeling|these days)(?=\W*$)|did i (?:ask|tell) you to(?= remind\b))\b"
     r"|说说|讲讲|聊聊|介绍一?下?|怎么了|怎么样了?|怎样了|好吗|近况",
     re.IGNORECASE,
 )
@@ -239,6 +239,7 @@ class RuleQuestion:
         plain = _TOWN_CHINESE.sub(" ", self._plain) if "home" in self.topics else self._plain
         plain = re.sub("养|(?:什么|啥)?品种", " ", plain) if "pet" in self.topics else plain
         plain = plain.replace("钱", " ") if "欠" in plain else plain
+        plain = re.sub("(?:几口)?人", " ", plain) if "family" in self.topics else plain
         return tuple(filter(None, _COMMON_CHINESE.split(plain)))
 
     def is_met_by(self, line: RememberedLine) -> bool:

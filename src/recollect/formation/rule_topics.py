@@ -26,7 +26,7 @@ TOPICS: Final = tuple(
                 r"\b(?:(?<!for a )liv(?:e|es|ed|ing)(?! up to\b)|home|address"
                 r"|moved to (?-i:(?=[A-Z]))|moved house|moved in(?:to)? with"
                 r"|shar(?:e|es|ing) (?:an? |my |our )?(?:flat|house|apartment|room|place))\b"
-                r"|住|我家(?!里?的)|我的家(?![人庭])|地址|(?<!公司)(?<!学校)(?<!单位)(?<!公室)搬到了?[^，。！？]{1,8}了"
+                r"|住|我家(?!里?(?:的|都?有))|我的家(?![人庭])|地址|(?<!公司)(?<!学校)(?<!单位)(?<!公室)搬到了?[^，。！？]{1,8}了"
             ),
         ),
         ("rise", r"\b(?:wak(?:e|es|ing)|woke|gets?|getting|got) up\b|起床"),
