@@ -68,9 +68,10 @@ told as a wish; a dome that another speaker leaves; what ends with a show that d
 country, and a day of before, that another memory tells; an address that only the landlord's letter
 gives; a day that the partner names; a second end of what the first one ended; a test that only
 another memory names; wages that are owed, by words that a quote leaves out; the end of a memory
-by the name alone that is in it; that nobody knows what a landlady said; the number of a flat that another message
-tells; the landlord's name in the head of a letter, and what that letter forbids; a list to pack
-that a letter gives; a day that a remembered letter gives; other words than those that were said.
+by the name alone that is in it; that nobody knows what a landlady said; the number of a flat that
+another message tells; the landlord's name in the head of a letter, and what that letter forbids; a
+list to pack that a letter gives; a day that a remembered letter gives; other words than those that
+were said.
 """
 HIKE = "改2025-11-08出發"
 WITHDRAWN = ("用户已戒烟", "飯前血糖168", "爬小山有高山症", "同意给买电吉他", "要退股")

@@ -41,6 +41,8 @@ ANSWERED: Final[Sequence[tuple[str, Told, str]]] = [
     ("Which sport do I play?", ["I play badminton on Mondays."], "badminton"),
     ("What car do I drive?", ["I drive an old Volvo."], "Volvo"),
     ("What car do I drive?", ["My car is a red Volvo."], "Volvo"),
+    ("How do I like my coffee?", ["I take my coffee black, no sugar."], "black"),
+    ("What should I not eat?", ["I am allergic to nuts."], "nuts"),
     ("What music do I like?", ["I love jazz and old soul records."], "jazz"),
     ("What kind of music do I like?", ["I like cooking, jazz and tea."], "jazz"),
     ("Which sports do I enjoy?", ["I enjoy long walks and swimming."], "swimming"),

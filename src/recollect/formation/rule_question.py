@@ -122,6 +122,10 @@ _ASKS_YES: Final = re.compile(
     re.IGNORECASE,
 )
 """A question that a liking answers as well as an aversion."""
+_HOW_TAKEN: Final = re.compile(
+    r"\bhow (?:do|did|does) \w+ like (?:my|his|her|the)\b", re.IGNORECASE
+)
+"""How something is taken, which the line of it tells: "How do I like my coffee?"."""
 _FAVOURITE: Final = re.compile(r"\bfavou?rite\b", re.IGNORECASE)
 """A favourite answers no question for a food or colour that it does not name."""
 _OWES: Final = re.compile(r"\bow(?:e|es|ed)\b", re.IGNORECASE)
@@ -184,7 +188,8 @@ class RuleQuestion:
 
     @cached_property
     def _asked(self) -> str:
-        return written_chinese(self.text).replace("喜不喜欢", "喜欢").replace("color", "colour")
+        plain = _HOW_TAKEN.sub(" ", written_chinese(self.text))
+        return plain.replace("喜不喜欢", "喜欢").replace("color", "colour")
 
     @cached_property
     def topics(self) -> frozenset[str]:

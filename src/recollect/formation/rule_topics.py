@@ -75,7 +75,7 @@ TOPICS: Final = tuple(
             (
                 r"\ballerg\w+\b|\bco?eliac\b|\bintoleran\w+|忌口"
                 r"|\b(?:ha(?:s|ve)|needs?|ought) to avoid\b"
-                r"|\bshould(?:n't)? \w+ (?:avoid|eat)\b"
+                r"|\bshould(?:n't)? \w+ (?:not |never )?(?:avoid|eat)\b"
                 r"|\bcan(?:'t|not| not) I (?:eat|take|have|drink)\b"
                 r"|\bI can(?:'t|not| not) (?:eat|drink)\b|过敏|敏感"
                 r"|我(?:都|还)?(?:不能|不可以)[吃喝用]|(?:不能|不可以)[吃喝碰](?:什么|啥|哪)"

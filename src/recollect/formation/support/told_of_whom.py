@@ -119,7 +119,7 @@ _FULL_NAME: Final = lazy_pattern("[\u3400-\u9fff]{3}")
 _TITLE: Final = lazy_pattern(
     f"{KIN_HAN}|老师|师傅|医生|先生|太太|小姐|阿姨|叔叔|经理|老板|同学|律师"
 )
-"""What stands behind a surname as the rest of a name does: 王老师."""
+"""Words that stand behind a surname as the rest of a name does: 王老师."""
 _OF_BOTH: Final = lazy_pattern("[我俺][^他她佢]{1,8}[他她佢]")
 """One clause that tells of oneself and of another: 我1450他1150."""
 _ADDRESSED: Final = lazy_pattern(
