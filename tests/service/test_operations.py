@@ -90,6 +90,7 @@ def test_the_built_page_is_served_from_memory(
     index = client.get("/", headers={"accept": "text/html"})
     browser = {"accept": "text/html"}
     deep = client.get("/memories/Fact/home?scope=mira", headers=browser)
+    deep_head = client.head("/memories/Fact/h%C3%B6me?scope=mira", headers=browser)
     described = client.get("/docs/", headers=browser)
     nowhere = client.get("/no%20where", headers=browser)
     heads = [client.head(each) for each in ("/", "/docs", "/assets/app-1.js")]
@@ -100,6 +101,10 @@ def test_the_built_page_is_served_from_memory(
     assert (307, "../../#/memories/Fact/home?scope=mira") == (
         deep.status_code, deep.headers["location"],
     )  # fmt: skip
+    assert (307, "../../#/memories/Fact/h%C3%B6me?scope=mira") == (
+        deep_head.status_code, deep_head.headers["location"],
+    )  # fmt: skip
+    assert 404 == client.head("/memories/Fact/home").status_code
     assert "../#/api" in described.headers["location"]
     assert 404 == nowhere.status_code
     assert "url=./#/no%20where" in nowhere.text
@@ -110,6 +115,19 @@ def test_the_built_page_is_served_from_memory(
     assert 304 == client.get("/", headers={"if-none-match": index.headers["etag"]}).status_code
     assert {404} == {each.status_code for each in above}
     assert 404 == client.get("/assets/none.js").status_code
+
+
+def test_a_monitor_may_ask_for_the_state_alone(starting: Start, connect: Connect) -> None:
+    """HEAD has the status of GET and no body; a service that stops is not ready for it either."""
+    served = starting()
+    client = connect(served, "")
+    found = [client.head(f"/health/{each}") for each in ("live", "ready")]
+    served.service.stopping.set()
+    stopping = client.head("/health/ready")
+
+    assert [(200, b"")] * 2 == [(each.status_code, each.content) for each in found]
+    assert (503, b"") == (stopping.status_code, stopping.content)
+    assert "head" not in client.get("/openapi.json").json()["paths"]["/health/ready"]
 
 
 def test_the_page_is_sent_compressed_to_who_can_unpack_it(

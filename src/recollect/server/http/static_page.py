@@ -158,8 +158,9 @@ def page_router(folder: Path = STATIC) -> APIRouter:
             headers["content-encoding"] = "gzip"
         return Response(packed or file.content, media_type=file.media_type, headers=headers)
 
-    # HEAD for files only: on every path it would hide the 404 and 405 of other routes.
-    for name in ("", API, *files):
+    # HEAD for files and screens only: on every path it would hide the 404 and 405 of other routes.
+    below = [f"{name}/{{rest:path}}" for name in (API, *PLACES)]
+    for name in ("", API, *PLACES, *below, *files):
         router.add_api_route(f"/{name}", page, methods=["HEAD"])
     router.add_api_route(f"/{{{PAGE_PATH}:path}}", page, methods=["GET"])
     return router
