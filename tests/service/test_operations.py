@@ -3,6 +3,7 @@
 import json
 import logging
 import random
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,7 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
+from recollect.cli.service_run import BUILD_PAGE
 from recollect.client import SyncClient
 from recollect.errors import ModelDeniedError, StoreReadOnlyError, UnknownKeyError
 from recollect.observability import spans as telemetry
@@ -115,6 +117,19 @@ def test_the_built_page_is_served_from_memory(
     assert 304 == client.get("/", headers={"if-none-match": index.headers["etag"]}).status_code
     assert {404} == {each.status_code for each in above}
     assert 404 == client.get("/assets/none.js").status_code
+
+
+def test_a_page_that_is_not_built_says_how_to_build_it(
+    starting: Start, connect: Connect, tmp_path: Path
+) -> None:
+    """In each language of the page, with the steps that the command line names."""
+    told = connect(starting(static=tmp_path), "").get("/").text
+    languages = re.findall('lang="(.+?)"', told)
+
+    assert ["en", "zh-Hans", "zh-Hant"] == languages
+    steps = ("Node 20", "npm", "<code>make page</code>", "<code>pip install .</code>")
+    assert [3] * 4 == [told.count(each) for each in steps]
+    assert [] == [each for each in steps if re.sub("</?code>", "`", each) not in BUILD_PAGE]
 
 
 def test_a_monitor_may_ask_for_the_state_alone(starting: Start, connect: Connect) -> None:
