@@ -8,7 +8,7 @@ import pytest
 from benchmarks.support import verdict_on
 from recollect.formation.grounding import grounds
 from recollect.formation.support import acceptance, assent, cited_passages
-from recollect.formation.support.acceptance import TakenUp, taken_up
+from recollect.formation.support.acceptance import TakenUp, praised_in, taken_up
 from tests.harness.answer_cases import case, note, user
 
 TRIPS: Final = (
@@ -292,3 +292,17 @@ def test_a_choice_that_carries_other_words_with_it_is_noticed(
 
     monkeypatch.setattr(grounds, "are_chosen", lambda _: True)
     assert 1 == verdict_on(trip).as_user
+
+
+@pytest.mark.parametrize(
+    ("reply", "praised"),
+    [
+        ("the reservoir bit's right but 3k not 5", "Sat: the market, then the reservoir."),
+        ("that one is fine", ""),
+        ("the second one is fine", ""),
+    ],
+)
+def test_what_is_praised_by_its_name(reply: str, praised: str) -> None:
+    offer = "Mon: swim that day.\nSat: the market, then the reservoir.\nThe second is rest."
+
+    assert praised == praised_in(reply, offer)

@@ -12,9 +12,10 @@ import pytest
 from benchmarks.support import verdict_on
 from recollect.formation import claims
 from recollect.formation.claims import day_steps
-from recollect.formation.grounding import hedges, latin_names
+from recollect.formation.grounding import hedges, latin_names, told_dates
 from recollect.formation.grounding.quotes import find_quote
 from recollect.formation.support import (
+    acceptance,
     authorship,
     cited_passages,
     endings,
@@ -82,6 +83,26 @@ AGENCY: Final = (
     "B) One bedroom, Phase 2, Gbagada. Rent N1,800,000. Inspection fee N10,000.\nMr Kunle Bakare."
 )
 SHARES: Final = "我而家俾8200佢9000，各加350啱唔啱"
+SOAP: Final = "theres 3 of us not 4. no coriander EVER it tastes like soap. 11 kids not 15"
+COST: Final = "came in at 485. no hang on, 435, mum paid the cake"
+KNEE: Final = "醫生說半月板可能有裂 我自己覺得沒那麼誇張= = 下禮拜二早上九點半去榮總照MRI"
+PROPOSAL: Final = spoken(
+    ("嘉敏", "好"),
+    ("阿澄", "我俾咗先 你哋還我呀唔該~ 我下星期五要交proposal 呢兩個禮拜唔好搵我洗廁所"),
+)
+SALE: Final = "我只管左營的 週年慶檔期:楠梓店 4/17–5/2;左營店、鳳山店 4/24–5/9;屏東店 5/7–5/23。"
+WALK: Final = [
+    "u: 星期六早上我去大巴窑8巷的巴刹买菜",
+    "a: 星期五：半职的帐务工作。\n星期六：巴刹买菜，之后跟秀兰去麦里芝蓄水池慢走5公里。",
+    "u: 太长了啦，以后短短的就好",
+    "a: 好的，以后简短。内容哪里要改？",
+]
+CAT: Final = spoken(
+    ("蒋雨桐", "公司给的过渡公寓不让养。饭团先放西安，老韩带，等我2月找到房再接。猫粮我每月打200"),
+    ("韩磊", "养猫，行么，反正额现在六点半能下班"),
+)
+PHYSIO: Final = "物理治疗星期三下午两点半，8次，从下星期三开始"
+AWAY: Final = "we fly out on 5 August for six weeks"
 
 RIGHT: Final[Mapping[str, Case]] = {
     "two amounts parted by a comma": case(
@@ -159,6 +180,37 @@ RIGHT: Final[Mapping[str, Case]] = {
              "1: kunle says he'll take 5% and the inspection fee he has waived")),
     "two amounts with a slash": case(
         [f"u: {SHARES}"], note("而家俾8200/9000", "1: 我而家俾8200佢9000")),
+    "a taste like soap": case(
+        [f"u: {SOAP}"], note("No coriander ever, tastes like soap.", "1: no coriander EVER")),
+    "a number after a no": case(
+        ["a: And the party?", f"u: {COST}"],
+        patch("m1", "replace", "/content", "2: no hang on, 435, mum paid the cake",
+              "The party came in at $435; mum paid the cake"),
+        known=[known_note("The party, $400 tops")]),
+    "behind a sign of a face": case(
+        [f"u: {KNEE}"],
+        note("用戶下禮拜二早上九點半去榮總照MRI", "1: 下禮拜二早上九點半去榮總照MRI")),
+    "behind thanks in Cantonese": {
+        **case([], note("阿澄下星期五要交proposal", "2: 我下星期五要交proposal")),
+        "lines": PROPOSAL},
+    "a stretch of days with a dash": case(
+        [f"u: {SALE}"],
+        note("用戶左營店的週年慶檔期是2025-04-24到2025-05-09", "1: 左營店、鳳山店 4/24–5/9")),
+    "what is right of an offer": case(
+        [*WALK, "u: 麦里芝那个对的，不过5公里太多，3公里就好"],
+        note("用户星期六早上去巴刹买菜；之后跟秀兰去麦里芝蓄水池慢走，3公里就好",
+             "1: 星期六早上我去大巴窑8巷的巴刹买菜",
+             "5: 麦里芝那个对的，不过5公里太多，3公里就好")),
+    "a given name behind another's": {
+        **case([], note("饭团先由韩磊带，韩磊答应了；雨桐每月打200猫粮钱，等2月找到房再接走",
+                        "1: 饭团先放西安，老韩带，等我2月找到房再接。猫粮我每月打200")),
+        "lines": CAT},
+    "the last of eight times": case(
+        [f"u: {PHYSIO}"],
+        note("用户做物理治疗：星期三，共8次，从2025年3月19日到2025年5月7日", f"1: {PHYSIO}")),
+    "the month of an end": case(
+        [f"u: {AWAY}"],
+        note("The user is away from 2025-08-05 until September 2025", f"1: {AWAY}")),
 }  # fmt: skip
 WRONG: Final[Mapping[str, Case]] = {
     "a part of a thousand": case(
@@ -194,6 +246,26 @@ WRONG: Final[Mapping[str, Case]] = {
         note("The user has waived the right to be asked", "1: the agent says all is waived")),
     "a home at another number": case(
         [f"u: {LETTER}"], user({"home": "unit 9"}, "1: we're unit 4")),
+    "liking the taste": case(
+        [f"u: {SOAP}"], note("The user likes coriander", "1: no coriander EVER")),
+    "an answer of no": case(
+        ["a: Is the party on?", "u: no, mum paid the cake for nothing"],
+        note("The party is on; mum paid the cake", "2: no, mum paid the cake for nothing")),
+    "a day beside the stretch": case(
+        [f"u: {SALE}"],
+        note("用戶左營店的週年慶檔期是2025-04-24到2025-05-11", "1: 左營店、鳳山店 4/24–5/9")),
+    "what is wrong of an offer": case(
+        [*WALK, "u: 麦里芝那个不行，太远"],
+        note("用户星期六跟秀兰去麦里芝蓄水池慢走5公里", "5: 麦里芝那个不行，太远")),
+    "the other's money": {
+        **case([], note("韩磊每月打200猫粮钱，等2月找到房再接走",
+                        "1: 等我2月找到房再接。猫粮我每月打200")),
+        "lines": CAT},
+    "a month after the last of eight": case(
+        [f"u: {PHYSIO}"],
+        note("用户做物理治疗：星期三，共8次，从2025年3月19日到2025年6月", f"1: {PHYSIO}")),
+    "another month of an end": case(
+        [f"u: {AWAY}"], note("The user is away from 2025-08-05 until October 2025", f"1: {AWAY}")),
 }  # fmt: skip
 NEVER: Final = re.compile("(?!)")
 NO_DAYS: Final = re.compile("(?!)(?P<month>)(?P<one>)(?P<two>)")
@@ -221,6 +293,16 @@ MUTANTS: Final[Mapping[str, Mutant]] = {
         numerals, "_FRACTION_MAX", 10**9, "two amounts with a slash"),
     "no letter is addressed": (
         authorship, "letter_start", lambda _: None, "a letter by how it begins"),
+    "a no is a no": (
+        cited_passages, "NO", re.compile(r"no\b"), "a number after a no"),
+    "nothing is praised": (acceptance, "_PRAISE", NEVER, "what is right of an offer"),
+    "a name has its surname": (
+        told_of_whom, "_speaker_pattern", told_relatives.pattern_of,
+        "a given name behind another's"),
+    "nothing comes every week": (
+        told_dates, "weekly_lengths_in", lambda _: (), "the last of eight times"),
+    "no month is reckoned": (
+        told_dates, "stretch", lambda *_: None, "the month of an end"),
 }  # fmt: skip
 test_right_answers_pass = right_answers_pass(RIGHT)
 test_wrong_answers_are_not_the_users = wrong_answers_are_not_the_users(WRONG)

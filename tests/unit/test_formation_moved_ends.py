@@ -21,6 +21,12 @@ VISIT = "The mother flies over on 28 November 2025 for three weeks"
         (VISIT, "2025-12-19", VISIT.replace("28", "30"), "2025-12-21"),
         ("Trip on 2025-10-18", "2025-10-20", "Trip on 2025-11-08", "2025-11-10"),
         ("Trip on 2025-10-18", "2025-10-18", "Trip on 2025-10-11", "2025-10-11"),
+        (
+            "In mid-October 2025; not booked by 2025-08-07",
+            "2025-10-31",
+            "From 2025-10-16 to 2025-10-19",
+            "2025-10-19",
+        ),
         # The old day is told beside another, or the end is: nothing was moved.
         (VISIT, "2025-12-19", f"{VISIT}, and sees a doctor on 1 December 2025", "2025-12-19"),
         (VISIT, "2025-12-19", "She flies on 2025-11-30, back on 2025-12-19", "2025-12-19"),

@@ -28,6 +28,18 @@ _SPORTS: Final = (
     r"(?:football|soccer|tennis|table tennis|badminton|basketball|handball|volleyball|hockey"
     r"|ice hockey|cricket|rugby|golf|squash|baseball|softball|water polo|polo|lacrosse|padel)\b"
 )
+_MUSIC: Final = (
+    r"(?:jazz|rock|pop|k-?pop|soul|blues|folk|punk|metal|techno|classical|opera|hip[ -]?hop|rap"
+    r"|reggae|country music|indie|ambient|funk|gospel|disco|bluegrass|flamenco|fado|bossa nova)\b"
+)
+_PASTIMES: Final = (
+    r"(?:running|swimming|rowing|cycling|climbing|bouldering|skiing|surfing|sailing|hiking|yoga"
+    r"|boxing|judo|karate|fencing|skating|snowboarding)\b"
+)
+_DRINKS: Final = (
+    r"(?:tea|coffee|espresso|wine|beer|cider|whisky|gin|juice|lemonade|cocoa|matcha|kombucha)\b"
+)
+_LIKES: Final = r"(?:(?:most )?(?:like|love|enjoy)s?)(?: (?:most|best|to \w+))?"
 _GAMES: Final = r"(?:chess|go|bridge|poker|backgammon|draughts|checkers|mahjong|scrabble)\b"
 _KINDS: Final = tuple(
     (kind, verb, thing)
@@ -39,6 +51,9 @@ _KINDS: Final = tuple(
         ),
         ("sports?", "play(?:s|ed|ing)?", _SPORTS),
         ("games?", "play(?:s|ed|ing)?", _GAMES),
+        ("music", _LIKES, _MUSIC),
+        ("sports?", _LIKES, f"(?:{_SPORTS}|{_PASTIMES})"),
+        ("drinks?", _LIKES, _DRINKS),
         (
             "languages?",
             "(?:speak(?:s|ing)?|spoke|learn(?:s|ed|t|ing)?|study|studie[sd]|studying)",
@@ -66,12 +81,28 @@ _ENDED: Final = re.compile(
     r"\b(?:used to|no longer|any ?more|until|if|would|in the past|as an? (?:child|kid|boy|girl))\b",
     re.IGNORECASE,
 )
+_LIKES_CHINESE: Final = "我?(?:最|平时|都)?(?:喜欢|爱)(?:做|玩)?"
+_LIKED_CHINESE: Final = (
+    "(?:我(?:也|还|最|很|特别|非常)?(?:喜欢|爱)|^(?:兴趣|interests)[：:])[^。！？不]{0,12}"
+)
 _CHINESE: Final = (
     (
         re.compile("我?(?:会|在)?(?:弹|拉|吹|打|学|演奏|玩)(?:的是)?(?:什么|哪[种个些])乐器"),
         re.compile(
             "我(?:会|在|也|还|一直|从小|现在|最近|刚|正|已经|开始|[昨今]天|[去今前]年|上个?[周月]|上星期)*(?:弹|拉|吹|打|学|演奏)(?:的是)?[^，。！？不没着]{0,4}"
             "(?:琴|笛|鼓|吉他|贝斯|萨克斯|小号|长号|圆号|箫|笙|琵琶|古筝|二胡|唢呐)(?![箱盒谱房行店])"
+        ),
+    ),
+    (
+        re.compile(f"{_LIKES_CHINESE}听?(?:什么|啥|哪[种类些])(?:样的?|类型的?)?(?:音乐|歌曲?)"),
+        re.compile(
+            f"{_LIKED_CHINESE}(?:爵士|摇滚|古典|民谣|流行|嘻哈|说唱|电子|蓝调|灵魂|歌剧|[粤英日韩国台]语?歌|老歌)"
+        ),
+    ),
+    (
+        re.compile(f"{_LIKES_CHINESE}(?:什么|啥|哪[种类些])(?:样的?|类型的?)?运动"),
+        re.compile(
+            f"{_LIKED_CHINESE}(?:跑步|游泳|爬山|登山|划船|骑(?:自行)?车|瑜伽|健身|滑[雪冰]|冲浪|太极|[羽网足篮排台乒棒][^，。；]{{0,2}}球)"
         ),
     ),
 )
@@ -121,9 +152,12 @@ def asked_object(asked: str, names: Iterable[str] = ()) -> AskedObject | None:
         if not is_user:
             subject = re.escape(who.removeprefix("my "))
         own = rf"|\bmy (?:\w+ )?(?:{kind}) (?:is|are) (?:the |an? )?{thing}" if is_user else ""
+        if is_user and verb == _LIKES:
+            own += rf"|^interests: [^.;]{{0,80}}\b{thing}"
         if is_user and kind == "cars?":
             own = r"|\bmy (?:\w+ )?car is (?:an? |my )?(?:\w+ ){0,2}?(?-i:[A-Z]\w+)"
-        answer = rf"\b(?:{subject}){_ADVERBS} {verb} {thing}{own}"
+        between = r"[^.;!?]{0,40}\b" if verb == _LIKES else ""
+        answer = rf"\b(?:{subject}){_ADVERBS} {verb} {between}{thing}{own}"
         return AskedObject(
             words=f"{found['kind']} {found['verb']}", told=re.compile(answer, re.IGNORECASE)
         )

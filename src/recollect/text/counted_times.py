@@ -47,6 +47,20 @@ _LOOSENESS_DAYS: Final = {
 }
 
 
+_WEEKLY: Final = lazy_pattern(
+    r"\b(?:weekly|(?:once )?(?:a|each|every|per) week"
+    r"|(?:(?:every|on) )?(?:mon|tues|wednes|thurs|fri|satur|sun)days?)\b"
+    r"|(?:每(?:逢|个)?)?(?:周|星期|礼拜)[一二三四五六日天]|每(?:个)?(?:周|星期|礼拜)",
+    re.IGNORECASE,
+)
+_TIMES: Final = lazy_pattern(
+    rf"\b{COUNT} (?:sessions?|classes|lessons?|appointments?|visits?|times|evenings|weeks)\b"
+    r"|(?P<han>\d{1,2}|[一二两三四五六七八九十]{1,3})[次堂节回]课?",
+    re.IGNORECASE,
+)
+_TIMES_MAX: Final = 60
+
+
 def lengths_in(text: str) -> Iterator[int]:
     """Yield the lengths of time that *text* names, in days."""
     for pattern in _LENGTHS:
@@ -54,6 +68,21 @@ def lengths_in(text: str) -> Iterator[int]:
             low, high, unit = _counted(match)
             for count in {low, high}:
                 yield round(count * _UNITS[unit] * (30.44 / 30 if unit == "month" else 1))
+
+
+def weekly_lengths_in(text: str) -> Iterator[int]:
+    """
+    Yield how many days pass from the first to the last of as many times a week apart.
+
+    >>> [*weekly_lengths_in("8 sessions, Wednesdays at two")], [*weekly_lengths_in("8 sessions")]
+    ([49], [])
+    """
+    if _WEEKLY.search(text):
+        for match in _TIMES.finditer(text):
+            written = match["han"] or match["n"].lower()
+            count = _COUNTS[written][0] if written in _COUNTS else whole_number(written)
+            if count and 1 < count <= _TIMES_MAX:
+                yield (count - 1) * _UNITS["week"]
 
 
 def ages_in(text: str) -> Iterator[int]:

@@ -163,6 +163,8 @@ class Heard:
             return True
         if any(claim.weekday in each.told.weekdays for each in self._sources):
             return True
+        if any(each.told.reckons(days) for each in self._sources for days in claim.stretches):
+            return True
         days = [each.first for each in claim.stretches if each.first == each.last]
         return any(map(self._is_put_together, days)) or any(
             self._is_computed(each) or self._is_as_long_from(each) for each in claim.stretches
@@ -181,11 +183,8 @@ class Heard:
         """
         Return True if a day follows from two statements of the sources.
 
-        These are its number ("the 21st", "11 to 18") and, in another source, its month; or a day
-        and a length of time.
+        These are its number ("the 21st", "11 to 18") and, in another source, its month.
         """
-        if any(day in each.told.reckoned for each in self._sources):
-            return True
         numbers = any(
             day.day in each.told.days_of_month or day.day in each.span_ends
             for each in self._sources

@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Final
 
 from recollect.text.calendar_dates import Dated, absolute_dates
-from recollect.text.counted_times import ages_in, lengths_in
+from recollect.text.counted_times import ages_in, lengths_in, weekly_lengths_in
 from recollect.text.date_ellipses import without_ellipses
 from recollect.text.days import Days, stretch
 from recollect.text.relative_dates import relative_dates, year_shifts_in
@@ -212,7 +212,8 @@ class Told:
         days = _single_days(self._dates)
         if self._said_on is None or not 0 < len(days) <= RECKONED_DAYS_MAX:
             return frozenset()
-        steps = sorted(self.lengths)[:RECKONED_LENGTHS_MAX]
+        weekly = {length for each in self._pieces for length in weekly_lengths_in(each)}
+        steps = sorted(self.lengths | weekly)[:RECKONED_LENGTHS_MAX]
         ages = {age for each in self._pieces for age in ages_in(each)}
         born = {
             birth.first
@@ -229,6 +230,12 @@ class Told:
             for sign in (-1, 1)
             for about in ((-1, 0, 1) if length > 1 else (0,))
         ) | frozenset(born)
+
+    def reckons(self, days: Days) -> bool:
+        """Return True for a day or a whole month at a told length of time from a told day."""
+        month = stretch(days.first.year, days.first.month)
+        is_whole = days.first == days.last or (month is not None and month[:2] == days[:2])
+        return is_whole and any(days.first <= each <= days.last for each in self.reckoned)
 
     @cached_property
     def lengths(self) -> frozenset[int]:

@@ -104,7 +104,11 @@ _REQUEST: Final = lazy_pattern(
     re.IGNORECASE,
 )
 _PRAISE: Final = lazy_pattern(
-    r"\W*(?P<what>[\u3400-\u9fff]{2,8}?)(?:[这那][个条点项招])(?:真|很|挺|蛮)?(?:赞|好|棒|不错|可以|行)"
+    r"\W*(?P<what>[\u3400-\u9fff]{2,8}?)(?:[这那][个条点项招])(?:真|很|挺|蛮)?"
+    r"(?:赞|好|棒|不错|可以|行|对|没错)"
+    r"|\W*(?:the )?(?P<part>[a-z][\w'-]+(?: [\w'-]+){0,2}?) (?:one|bit|part|idea|thing)(?:'?s| is)"
+    r" (?:all )?(?:right|correct|good|great|fine|perfect|spot on)\b",
+    re.IGNORECASE,
 )
 _QUESTION: Final = lazy_pattern(r"[?？]\s*$|[吗呢]\s*$")
 
@@ -251,10 +255,14 @@ def _number_of(match: re.Match[str], last: int = 0) -> int:
 
 def praised_in(reply: str, offer: str) -> str:
     """Return the sentences of *offer* with what a *reply* praises, such as 不投票这个赞."""
-    found = _PRAISE.match(simplified(reply))
-    if found is None or neutral_length(found["what"], 0) == len(found["what"]):
+    found = _PRAISE.match(simplified(reply).replace("\u2019", "'"))
+    if found is None:
         return ""
-    sentences = (each for each in _sentences_of(offer) if found["what"] in simplified(each))
+    what = (found["what"] or found["part"]).lower()
+    is_run = found["what"] is not None
+    if neutral_length(what, 0) == len(what) if is_run else all(map(is_neutral, tokens_in(what))):
+        return ""
+    sentences = (each for each in _sentences_of(offer) if what in simplified(each).lower())
     return "\n".join(each for each in sentences if not _OF_YOU.match(simplified(each)))
 
 

@@ -48,7 +48,8 @@ YES_FIRST: Final = lazy_pattern(
     re.IGNORECASE,
 )
 NO: Final = lazy_pattern(
-    r"\W{0,3}(?:no|nope|nah|none|nothing|not (?:really|at all|any ?more)|never|nein|nee|kein\w*"
+    r"\W{0,3}(?:no(?!,? (?:wait|hang on|hold on)\b)|nope|nah|none|nothing"
+    r"|not (?:really|at all|any ?more)|never|nein|nee|kein\w*"
     r"|non|ningun\w*|nao|não|net|いいえ|いや"
     r"|아니)\b|\W{0,3}(?:不是|没有|没|不|否|沒有|沒)",
     re.IGNORECASE,

@@ -26,8 +26,8 @@ _BUT: Final = re.compile(
 )
 """Before an amount that is denied, and between it and the right one: "not 122, its 112"."""
 _NO: Final = re.compile(
-    r"[^\d,，.]{0,8}[ ,，.…-]+(?:no wait|wait,? no|(?<=[,.…-] )no|sorry|scratch that|i meant?"
-    r"|make that)[ ,:-]+(?:it'?s )?"
+    r"[^\d,，.]{0,8}[ ,，.…-]+(?:no,? (?:wait|(?:hang|hold) on)|wait,? no|(?<=[,.…-] )no|sorry"
+    r"|scratch that|i meant?|make that)[ ,:-]+(?:it'?s )?"
     r"|[^\d，。]{0,4}[ ,，…]*(?:不对|说错了|唔系)[ ,，]*(?:应该)?是?",
     re.IGNORECASE,
 )

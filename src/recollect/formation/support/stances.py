@@ -32,7 +32,9 @@ _REACH_WORDS: Final = 7
 _CLAUSE: Final = lazy_pattern(
     r"[.!?;:,\n()\uff08\uff09\u3002\uff01\uff1f\uff1b\uff1a\uff0c\u3001\u2014\U0001f300-\U0001faff]+"
     # Who chats in Chinese parts clauses with spaces: 我爸开 我不会开车.
-    r"|(?<=[\u3400-\u9fff])[ \u3000]+(?=[\u3400-\u9fff])"
+    # Signs of the face stand there too: 沒那麼誇張= = 下禮拜二去.
+    r"|(?:(?<=[\u3400-\u9fff~=^])|(?<=[\u3400-\u9fff][xX]D)|(?<=[\u3400-\u9fff]QQ))"
+    r"[ \u3000]+(?=[\u3400-\u9fff])"
     # "No howling since Waylon's at my mom's"; not "no howling since May".
     r"|\b(?:since|now that)(?= (?:i|we|he|she|it|they)\b| [\w-]+'s (?!birthday|wedding|visit)"
     r"| (?:my|our|his|her|their|the) \w+(?:'s| is| are| has| had| left| went| moved)\b)"
@@ -50,7 +52,7 @@ _OPINION: Final = lazy_pattern(
 # Said with a word of denial, and denying nothing.
 _IDIOM: Final = lazy_pattern(
     r"\b(?:can(?:'t|not) wait|don'?t (?:forget|worry|mind)|do not forget|not only|not just"
-    r"|no (?=\w+ are fine\b)|no (?:problem"
+    r"|no (?=\w+ are fine\b)|no,? (?:hang on|hold on|wait)\b|no (?:problem"
     r"|worries|doubt|idea|need|way|wonder|rush)|why (?:don't|not)|never mind|nothing but|can't help"
     r"|not to mention|if not|or not|isn't it|aren't (?:they|you)|don't you|doesn't it"
     r"|no longer than"
@@ -71,7 +73,7 @@ _IDIOM: Final = lazy_pattern(
     # "I look, no that word" denies the word; "no that helps" answers.
     r"|it|its|it's|my|that(?! [a-z]{3,}(?<!s)(?<!ed)\s*(?:$|[.,;!?)]))|he|she|they"
     r"|(?:be)?cause of)|nicht nur|kein problem|no solo)\b"
-    r"|不好意思|不错|不客气|没关系|没事|没问题|差不多|要不要|是不是|好不好|能不能|会不会|有没有"
+    r"|不好意思|唔该|唔好意思|[唔冇]紧要|冇问题|不错|不客气|没关系|没事|没问题|差不多|要不要|是不是|好不好|能不能|会不会|有没有"
     r"|(?:(?<=[\s，,。.！!？?])|(?<!.))(?:不是?|没有?|唔[系使]|冇)[啦啊喔哦呀](?=[^不没冇唔未别，。！？]{4,40}(?:[，。！？]|$))"
     r"|不仅|不但"
     r"|不只|对不起|了不起|不用谢|不过(?!敏)|不然|不久|不管|不如|不同|不少|无论|别人|别的|特别"
@@ -161,7 +163,8 @@ _PREFERS: Final = lazy_pattern(
 )
 # "I'd like to …", "like this": no liking.
 _NO_LIKING: Final = lazy_pattern(
-    r"\b(?:would|'d|i'd|we'd|feel|feels|felt|look|looks|looked|sound|sounds|seem|seems|something"
+    r"\b(?:would|'d|i'd|we'd|(?:feel|look|sound|seem|tast|smell)(?:s|e[ds]?|ed|ing)?|felt|smelt"
+    r"|something"
     r"|things"
     r"|stuff|was|is|be|just) like\b|\blike (?:a|an|this|that|these|those|the|so|when|if|it|\d)\b"
     r"|\blikely\b|\bi am fan\b",

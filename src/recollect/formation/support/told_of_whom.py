@@ -115,6 +115,11 @@ _HE: Final = lazy_pattern(r"\W*(?:he|she|his|her)\b|[他她]", re.IGNORECASE)
 """Begins a clause that may be about either of two who were named before."""
 _GOES_ON: Final = lazy_pattern(r"\W*(?:还|也|就)?(?:[要得会想去]|打算|准备)(?!不要|是)")
 """Begins a Chinese clause without a subject, which goes on with that of the clause before."""
+_FULL_NAME: Final = lazy_pattern("[\u3400-\u9fff]{3}")
+_TITLE: Final = lazy_pattern(
+    f"{KIN_HAN}|老师|师傅|医生|先生|太太|小姐|阿姨|叔叔|经理|老板|同学|律师"
+)
+"""What stands behind a surname as the rest of a name does: 王老师."""
 _OF_BOTH: Final = lazy_pattern("[我俺][^他她佢]{1,8}[他她佢]")
 """One clause that tells of oneself and of another: 我1450他1150."""
 _ADDRESSED: Final = lazy_pattern(
@@ -194,8 +199,17 @@ def _bracketed(name: str) -> re.Pattern[str]:
     return lazy_pattern(rf"[(（] ?{re.escape(name)} ?[)）]")
 
 
+@word_cache(maxsize=256)
+def _speaker_pattern(name: str) -> re.Pattern[str]:
+    """Return the pattern of a speaker's name; a Chinese one stands without its surname too."""
+    given = name[1:]
+    if _FULL_NAME.fullmatch(name) is None or _TITLE.fullmatch(simplified(given)):
+        return pattern_of(name)
+    return lazy_pattern(f"{re.escape(name[0])}?{re.escape(given)}")
+
+
 def _is_about(speaker: str | None, text: str, name: str) -> bool:
-    return speaker == name or pattern_of(name).search(text) is not None
+    return speaker == name or _speaker_pattern(name).search(text) is not None
 
 
 def _words_about(name: str, heard: HeardWindow) -> OwnWords:
@@ -216,11 +230,11 @@ def _clauses_by_speaker(text: str, names: Sequence[str]) -> Iterator[tuple[str, 
     about, is_listed = "", False
     told: set[str] = set()
     for clause in text_clauses(text):
-        named = [each for each in names if pattern_of(each).search(clause.text)]
+        named = [each for each in names if _speaker_pattern(each).search(clause.text)]
         # "Ann, Ben and both aunts want to go": what is said of the last is said of all.
         was_listed, is_listed = is_listed, bool(named) and named[0] == clause.text.strip()
         if named:
-            begins = pattern_of(named[0]).match(clause.text.lstrip())
+            begins = _speaker_pattern(named[0]).match(clause.text.lstrip())
             is_alone = len(named) == 1 and begins is not None and not was_listed
             # "Ann says he can't lift it. He won't reach that", "Ann's mum can't": another's words.
             is_other = begins and _OF_OR_BY.match(simplified(clause.text.lstrip()), begins.end())
