@@ -102,6 +102,7 @@ CAT: Final = spoken(
     ("韩磊", "养猫，行么，反正额现在六点半能下班"),
 )
 PHYSIO: Final = "物理治疗星期三下午两点半，8次，从下星期三开始"
+NAGOYA: Final = "想去名古屋，連我阿媽四個人"
 AWAY: Final = "we fly out on 5 August for six weeks"
 
 RIGHT: Final[Mapping[str, Case]] = {
@@ -208,6 +209,9 @@ RIGHT: Final[Mapping[str, Case]] = {
     "the last of eight times": case(
         [f"u: {PHYSIO}"],
         note("用户做物理治疗：星期三，共8次，从2025年3月19日到2025年5月7日", f"1: {PHYSIO}")),
+    "a yes in Cantonese": case(
+        [f"u: {NAGOYA}", "a: 有長者，揀酒店近車站、有𨋢會好啲。", "u: 係。另外我右邊膊頭整親"],
+        note("用戶連佢阿媽四個人去名古屋；同意酒店揀近車站、有𨋢", f"1: {NAGOYA}", "3: 係。")),
     "the month of an end": case(
         [f"u: {AWAY}"],
         note("The user is away from 2025-08-05 until September 2025", f"1: {AWAY}")),
@@ -264,6 +268,9 @@ WRONG: Final[Mapping[str, Case]] = {
     "a month after the last of eight": case(
         [f"u: {PHYSIO}"],
         note("用户做物理治疗：星期三，共8次，从2025年3月19日到2025年6月", f"1: {PHYSIO}")),
+    "a no in Cantonese": case(
+        [f"u: {NAGOYA}", "a: 有長者，揀酒店近車站、有𨋢會好啲。", "u: 唔係。另外我右邊膊頭整親"],
+        note("用戶同意酒店揀近車站、有𨋢", "3: 唔係。")),
     "another month of an end": case(
         [f"u: {AWAY}"], note("The user is away from 2025-08-05 until October 2025", f"1: {AWAY}")),
 }  # fmt: skip
