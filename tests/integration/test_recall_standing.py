@@ -225,3 +225,34 @@ async def test_what_its_own_words_say_is_over_comes_behind(
     found = await together(*texts, query=query)
 
     assert dict.fromkeys((texts[at] for at in lowered), OVER) == found
+
+
+@pytest.mark.parametrize(
+    ("told_first", "query"),
+    [
+        ("I live in Faro, near the harbour.", "Where do I live?"),
+        ("我住在里斯本，离海很近。", "我住在哪里？"),
+        ("我住在里斯本，離海很近。", "我住在哪裡？"),
+    ],
+)
+async def test_an_answer_bears_as_much_on_a_question_that_was_asked_before(
+    told_first: str, query: str
+) -> None:
+    """The earlier question outscores every answer, which is no less relevant for that."""
+    clock = FrozenClock(START)
+
+    async def relevance(memory: recollect.Recollect) -> float:
+        found = (await memory.recall(ADA, query)).entries
+        return next(each.relevance for each in found if each.text == told_first)
+
+    async with open_memory(clock) as memory:
+        others = [f"Row {number} of the tiles is blue, 第{number}排。" for number in range(40)]
+        for number, text in enumerate([*others, told_first]):
+            message = NewMessage(role="user", id=f"m{number}", text=text)
+            await memory.append(ADA, f"talk-{number}", [message])
+        before = await relevance(memory)
+        await memory.append(ADA, "asked", [NewMessage(role="user", text=query)])
+        asked = await relevance(memory)
+
+    # The words of the question are less rare by then, which is all that may count.
+    assert 0.95 * before < asked

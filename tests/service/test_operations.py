@@ -3,6 +3,7 @@
 import json
 import logging
 import random
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,7 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
+from recollect.cli.service_run import BUILD_PAGE
 from recollect.client import SyncClient
 from recollect.errors import ModelDeniedError, StoreReadOnlyError, UnknownKeyError
 from recollect.observability import spans as telemetry
@@ -90,6 +92,7 @@ def test_the_built_page_is_served_from_memory(
     index = client.get("/", headers={"accept": "text/html"})
     browser = {"accept": "text/html"}
     deep = client.get("/memories/Fact/home?scope=mira", headers=browser)
+    deep_head = client.head("/memories/Fact/h%C3%B6me?scope=mira", headers=browser)
     described = client.get("/docs/", headers=browser)
     nowhere = client.get("/no%20where", headers=browser)
     heads = [client.head(each) for each in ("/", "/docs", "/assets/app-1.js")]
@@ -100,6 +103,10 @@ def test_the_built_page_is_served_from_memory(
     assert (307, "../../#/memories/Fact/home?scope=mira") == (
         deep.status_code, deep.headers["location"],
     )  # fmt: skip
+    assert (307, "../../#/memories/Fact/h%C3%B6me?scope=mira") == (
+        deep_head.status_code, deep_head.headers["location"],
+    )  # fmt: skip
+    assert 404 == client.head("/memories/Fact/home").status_code
     assert "../#/api" in described.headers["location"]
     assert 404 == nowhere.status_code
     assert "url=./#/no%20where" in nowhere.text
@@ -110,6 +117,32 @@ def test_the_built_page_is_served_from_memory(
     assert 304 == client.get("/", headers={"if-none-match": index.headers["etag"]}).status_code
     assert {404} == {each.status_code for each in above}
     assert 404 == client.get("/assets/none.js").status_code
+
+
+def test_a_page_that_is_not_built_says_how_to_build_it(
+    starting: Start, connect: Connect, tmp_path: Path
+) -> None:
+    """In each language of the page, with the steps that the command line names."""
+    told = connect(starting(static=tmp_path), "").get("/").text
+    languages = re.findall('lang="(.+?)"', told)
+
+    assert ["en", "zh-Hans", "zh-Hant"] == languages
+    steps = ("Node 20", "npm", "<code>make page</code>", "<code>pip install .</code>")
+    assert [3] * 4 == [told.count(each) for each in steps]
+    assert [] == [each for each in steps if re.sub("</?code>", "`", each) not in BUILD_PAGE]
+
+
+def test_a_monitor_may_ask_for_the_state_alone(starting: Start, connect: Connect) -> None:
+    """HEAD has the status of GET and no body; a service that stops is not ready for it either."""
+    served = starting()
+    client = connect(served, "")
+    found = [client.head(f"/health/{each}") for each in ("live", "ready")]
+    served.service.stopping.set()
+    stopping = client.head("/health/ready")
+
+    assert [(200, b"")] * 2 == [(each.status_code, each.content) for each in found]
+    assert (503, b"") == (stopping.status_code, stopping.content)
+    assert "head" not in client.get("/openapi.json").json()["paths"]["/health/ready"]
 
 
 def test_the_page_is_sent_compressed_to_who_can_unpack_it(

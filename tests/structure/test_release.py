@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.harness.clean_clone import copy_clone
+
 ROOT = Path(__file__).parents[2]
 _SPEC = importlib.util.spec_from_file_location("build_hook", ROOT / "tools" / "build_hook.py")
 assert _SPEC is not None
@@ -192,16 +194,7 @@ def test_a_clone_that_is_installed_has_the_page(tmp_path: Path) -> None:
     if shutil.which("npm") is None:
         pytest.skip("Node is not installed: the page is built where it is")
     clone, packages = tmp_path / "clone", tmp_path / "packages"
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT,
-        capture_output=True,
-        check=True,
-    ).stdout.decode()
-    for name in filter(None, listed.split("\0")):
-        if (ROOT / name).is_file():
-            (clone / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / name, clone / name)
+    copy_clone(ROOT, clone)
     install: list[str | Path] = [
         "install",
         "--quiet",

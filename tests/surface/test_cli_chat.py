@@ -285,6 +285,17 @@ def test_answers_alone_go_to_standard_output(tmp_path: Path) -> None:
     assert 0 == finished.returncode
 
 
+def test_a_talk_in_an_empty_scope_says_where_something_is(tmp_path: Path) -> None:
+    """Once, at its start; a store that holds nothing yet is no reason to say so."""
+    begun = chat("--model", "rules", "--scope", "demo/mira", lines=["Hello"], folder=tmp_path)
+    above = chat("--model", "rules", "--scope", "demo", lines=["/quit"], folder=tmp_path)
+    again = chat("--model", "rules", "--scope", "demo/mira", lines=["/quit"], folder=tmp_path)
+
+    told = "the scope 'demo' holds nothing itself; there is something in demo/mira: name it"
+    assert told in above.stderr
+    assert "holds nothing" not in begun.stderr + again.stderr
+
+
 def test_without_a_model_it_says_so_and_keeps_and_recalls(tmp_path: Path) -> None:
     """Nobody answers, and what bears on the words is shown."""
     lines = ["The key is under the mat.", "/new", "Where is the key?", "/form"]

@@ -1,6 +1,11 @@
 """`recollect erase` and `recollect doctor`: what would go is what goes, and damage is told."""
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,6 +18,8 @@ from recollect.cli import main
 from recollect.errors import EXIT_STATUS
 
 ADA = ("users", "ada")
+READS_AFTER_S = 0.5
+"""Seconds from a question to the reading of its answer, which alone an interrupt breaks off."""
 
 
 @pytest.fixture
@@ -86,6 +93,40 @@ def test_no_is_no(store: str) -> None:
 
     assert (1, 1) == (refused.exit_code, ended.exit_code)
     assert before == invoke(store, "export", "--below").stdout
+
+
+@pytest.mark.parametrize("answer", ["n\n", ""])
+def test_no_is_told_in_a_word_where_a_service_counts_as_well(store: str, answer: str) -> None:
+    """The store of a service counts usage meanwhile, which must not turn no into a traceback."""
+    key = invoke(store, "keys", "create", "app")
+    refused = invoke(store, "erase", "--thread", "a", stdin=answer)
+
+    assert 0 == key.exit_code, key.stderr
+    assert 1 == refused.exit_code
+    assert refused.stderr.endswith("Aborted!\n")
+    assert "Traceback" not in refused.output
+
+
+def test_one_interrupt_ends_the_question(store: str) -> None:
+    """Ctrl-C while an answer is awaited, as at any other prompt."""
+    command = [sys.executable, "-m", "recollect", "erase", "--thread", "a", "--store", store]
+    with subprocess.Popen(
+        [*command, "--scope", "users/ada"],
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=os.environ,
+    ) as asking:
+        assert asking.stderr is not None
+        asked = b""
+        while not asked.endswith(b"[y/N]:"):
+            asked += asking.stderr.read(1)
+        time.sleep(READS_AFTER_S)
+        asking.send_signal(signal.SIGINT)
+        ended = asking.wait(timeout=20)
+        told = asking.stderr.read()
+
+    assert 1 == ended
+    assert told.endswith(b"Aborted!\n")
 
 
 def test_the_receipt_says_when_the_bytes_were_gone(store: str) -> None:

@@ -146,17 +146,25 @@ def test_recall_renders_the_block_for_a_prompt(store: str) -> None:
     assert "The cat is called Tom." == record.text
 
 
+@pytest.mark.parametrize("form", ["--table", "--json"])
 @pytest.mark.parametrize(
     "command",
-    [["threads"], ["memories"], ["recall", "cat"], ["context", "cat"], ["formation", "list"]],
+    [
+        ["threads"],
+        ["memories"],
+        ["recall", "cat"],
+        ["context", "cat"],
+        ["formation", "list"],
+        ["export"],
+    ],
     ids=lambda each: each[0],
 )
 def test_an_empty_scope_names_those_below_it_or_elsewhere(
-    store: str, command: Sequence[str]
+    store: str, command: Sequence[str], form: str
 ) -> None:
     """On standard error, unless it holds something, or something below it was looked for."""
     above, beside, itself, below = (
-        invoke(store, *command, "--table", *more).stderr
+        invoke(store, *command, form, *more).stderr
         for more in (
             ["--scope", "users"],
             ["--scope", "elsewhere"],

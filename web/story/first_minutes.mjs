@@ -14,7 +14,10 @@ const WORDS = {
 const words = WORDS[language];
 const { browser, close } = await openBrowser(chromium, language);
 const { page, noted } = await watched(browser, base);
-const SCOPE = "scope=mira";
+/** With a key, as `make demo` opens the page, the address is of the scope that the key is bound to. */
+const key = process.env.RECOLLECT_KEY;
+const SCOPE = key ? "" : "scope=mira";
+const OWN = "I live in Oslo.";
 
 const button = (name, within = page) => within.getByRole("button", { name, exact: true });
 const started = Date.now();
@@ -27,7 +30,7 @@ const click = async (there) => {
 
 /** What does the system believe about Mira's home, why, and since when? */
 async function find() {
-  await page.goto(`${base}/#/overview?${SCOPE}`);
+  await page.goto(key ? `${base}/#key=${key}` : `${base}/#/overview?${SCOPE}`);
   const home = page.locator(".sentence", { hasText: "Mira lives in" });
   await home.waitFor();
   facts.tell("believed", await home.innerText());
@@ -88,4 +91,17 @@ async function lookAgain() {
   await facts.picture(page, "overview_again");
 }
 
-await told({ find, correct, begin, look_again: lookAgain }, { facts, page, noted, close });
+/** What is told in the chat stands among the memories, with the words that it rests on. */
+async function own() {
+  await page.goto(`${base}/#/chat/own`);
+  await page.locator("#composer").fill(OWN);
+  await page.keyboard.press("Enter");
+  await page.locator(".turn-user", { hasText: OWN }).first().waitFor();
+  await page.goto(`${base}/#/overview`);
+  const told = page.locator(".rests-on", { hasText: OWN.slice(0, -1) }).first();
+  await told.waitFor();
+  facts.tell("own", await told.innerText());
+  await facts.picture(page, "own");
+}
+
+await told({ find, correct, begin, look_again: lookAgain, ...(key ? { own } : {}) }, { facts, page, noted, close });

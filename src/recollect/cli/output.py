@@ -7,7 +7,9 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import sys
+import threading
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -69,6 +71,30 @@ def program_name() -> str:
 def note(sentence: str) -> None:
     """Print a notice to standard error."""
     click.echo(visible(sentence), err=True)
+
+
+def confirm(question: str) -> None:
+    """
+    Ask on standard error, and go on if the answer is yes.
+
+    Raises:
+        click.Abort: The answer is no, the input ends, or Ctrl-C is pressed.
+    """
+    with _keyboard_interrupt():
+        click.confirm(question, abort=True, err=True)
+
+
+@contextmanager
+def _keyboard_interrupt() -> Iterator[None]:
+    """Let Ctrl-C raise at once: asyncio's handler waits for the task that reads the answer."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def visible(text: str) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from typing import Final
 
 from recollect.text.analysis import STOP_WORDS, UNSPACED, fold, is_first_person, terms_of
 from recollect.text.chinese_scripts import simplified
 from recollect.text.days import Days
-from recollect.text.terms import query_hashes, term_hash
+from recollect.text.terms import date_terms, query_hashes, term_hash
 from recollect.text.time_expressions import asks_when, days_meant
 from recollect.text.word_caches import word_cache
 
@@ -81,6 +81,12 @@ class AnalysedQuery:
     asks_when: bool
     asks_for_answers: bool
     """Whether it refers to an earlier answer of the assistant."""
+
+    @property
+    def message_length(self) -> int:
+        """The number of terms that a message of these words has, with those of its day."""
+        day = datetime.combine(self.asked_at, datetime.min.time())
+        return sum(self.terms.values()) + len(date_terms(self.text, day))
 
 
 # The same object for the same query: signals computed ahead are found by its identity.

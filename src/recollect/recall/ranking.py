@@ -91,6 +91,7 @@ def search(
             weights=weights,
             places=places,
             similarity=None if similar is None else similar[0][ranking.order],
+            asked_length=question.message_length,
             is_personal=asks_about_oneself(question.text),
         ),
         ranking.order,

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.recall.candidates import Collection, Floats
+from recollect.recall.index_names import MESSAGE
 from recollect.text.data_files import read_rows
 
 IDLE_BELOW: Final = 0.025
@@ -63,6 +64,8 @@ class _Fit:
 
 _WITH_VECTORS: Final = _Fit(intercept=-5.9, coverage=1.41, share=1.33, behind=0.91)
 _BY_WORDS: Final = _Fit(intercept=-7.1, coverage=1.37, share=3.06, behind=0.36)
+_ALL: Final = 0.999
+"""Share of the weight of a query's words that counts as all of them, with rounding."""
 _MEANING_MAX: Final = 0.5
 _MEANING_SLOPE: Final = 16.0
 _MEANING_MIDDLE: Final = 0.47
@@ -85,12 +88,14 @@ class QueryMatches:
 
     *weights* is the weight of each term, by its hash (see `term_weights`); *places* are the entries
     that hold each, in the same order. *similarity* are the cosines of the ranked entries, ``None``
-    without vectors. *is_personal* is True for a question about oneself.
+    without vectors. *asked_length* is the length, in terms, of a message that only asks the query.
+    *is_personal* is True for a question about oneself.
     """
 
     weights: Mapping[int, float]
     places: Sequence[NDArray[np.intp]]
     similarity: Floats | None
+    asked_length: int = 0
     is_personal: bool = False
 
 
@@ -130,11 +135,16 @@ def relevance(
     own, near = _coverage(collection, matches, order)
     similarity = matches.similarity
     fit = _BY_WORDS if similarity is None else _WITH_VECTORS
+    total = sum(matches.weights.values())
+    # An earlier asking of the query outscores every answer, which must not count against them.
+    is_asked = (own >= _ALL * total) & (collection.kind[order] == MESSAGE)
+    is_asked &= collection.length[order] <= matches.asked_length
+    best = score[int(np.argmin(is_asked))]
     logit = (
         fit.intercept
         + fit.coverage * np.log1p(near)
-        + fit.share * own / max(sum(matches.weights.values()), 1.0)
-        + fit.behind * (score - score[0])
+        + fit.share * own / max(total, 1.0)
+        + fit.behind * np.minimum(score - best, 0)
     )
     by_words = np.where(near > 0, _sigmoid(logit), 0)
     if similarity is None:

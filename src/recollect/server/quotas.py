@@ -17,7 +17,7 @@ from uuid import UUID
 
 import anyio
 
-from recollect.errors import QuotaError, RecollectError
+from recollect.errors import QuotaError
 from recollect.memory.facade import Recollect
 from recollect.records import Scope
 from recollect.server.authorization import RESERVED
@@ -260,19 +260,19 @@ async def counting(memory: Recollect) -> AsyncIterator[Recollect]:
         yield memory
         return
     book = UsageBook(memory.store)
-    refusal: RecollectError | None = None
+    failure: Exception | None = None
     async with anyio.create_task_group() as group:
         group.start_soon(book.keep)
         try:
             yield metered(memory, Quotas(book, {}))
-        except RecollectError as error:
-            refusal = error  # a task group would wrap it in an ExceptionGroup
+        except Exception as error:  # noqa: BLE001 (raised below)
+            failure = error  # a task group would wrap it in an ExceptionGroup
         finally:
             group.cancel_scope.cancel()
             with anyio.CancelScope(shield=True):
                 await book.flush()
-    if refusal is not None:
-        raise refusal
+    if failure is not None:
+        raise failure
 
 
 class Rates:

@@ -23,6 +23,7 @@ from recollect.cli.options import (
     store_option,
 )
 from recollect.cli.output import counted, note, without_hidden
+from recollect.cli.scope_hints import EMPTY_STORE, read_hint
 from recollect.errors import EXIT_STATUS, RecollectError
 from recollect.text.scope_paths import written_scope
 
@@ -220,6 +221,9 @@ class TerminalChat:
         bot = self._bot
         who = f"{written_scope(bot.scope)}, thread {bot.thread}"
         aside(f"{bot.model} talks with {who}; /help helps" if bot.model else f"{who}; /help helps")
+        hint = self.call(lambda: read_hint(bot.memory, bot.scope, has_below=False))
+        if hint and hint != EMPTY_STORE:
+            aside(hint)
         if bot.model is None:
             aside(NO_MODEL)
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from recollect.cli.options import MomentOption, Target, memory_options, replica_option, stale_option
-from recollect.cli.output import counted, note, print_json, print_line
-from recollect.cli.scope_hints import read_hint
+from recollect.cli.output import counted, print_json, print_line
+from recollect.cli.scope_hints import note_hint, read_hint
 from recollect.cli.store_choice import opened
 from recollect.recall.context_defaults import CONTEXT_TOKENS
 
@@ -111,8 +111,7 @@ async def context(
         print_json(_document(found, names_left_out=left_out or whole, whole=whole))
     else:
         _print(found)
-    if hint:
-        note(hint)
+    note_hint(hint)
 
 
 def _document(found: Context, *, names_left_out: bool, whole: bool) -> dict[str, Json]:

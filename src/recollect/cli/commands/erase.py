@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from recollect.cli.options import Target, memory_options, split_address
-from recollect.cli.output import counted, note, print_json
+from recollect.cli.output import confirm, counted, note, print_json
 from recollect.cli.scope_hints import read_hint
 from recollect.cli.store_choice import opened
 from recollect.errors import UsageError
@@ -98,7 +98,7 @@ async def _erase(target: Target, meant: EraseTarget, *, asks: bool, with_quotati
             place = written_scope(target.scope)
             lost = f"{place} would lose {counts_in(preview)}"
             also = f", and {counted(len(quoting), 'message')} that quote it" if quoting else ""
-            click.confirm(f"{lost}{also * with_quotations}. Erase?", abort=True, err=True)
+            confirm(f"{lost}{also * with_quotations}. Erase?")
         receipts = [await memory.erase(target.scope, meant)]
         if with_quotations:
             receipts += [await memory.erase(target.scope, each) for each in _messages_in(quoting)]

@@ -15,6 +15,7 @@ import click
 
 from recollect.cli.options import Target, memory_options, run
 from recollect.cli.output import counted, is_ascii_safer, note, progress_bar
+from recollect.cli.scope_hints import read_hint
 from recollect.cli.store_choice import opened
 from recollect.errors import UsageError
 from recollect.text.scope_paths import written_scope
@@ -107,7 +108,9 @@ async def _export(target: Target, file: TextIO, form: Form, *, below: bool) -> N
                 file.write(json.dumps(record, ensure_ascii=is_ascii_safer(file)) + "\n")
                 if report.taken % 1_000 == 0:
                     bar.update(f"exporting: {counted(report.taken, 'record')}", None)
-    note(f"{counted(report.taken, 'record')} of {written_scope(target.scope)}")
+        hint = "" if report.taken else await read_hint(memory, target.scope, below=below)
+    told = f"{counted(report.taken, 'record')} of {written_scope(target.scope)}"
+    note(f"{told}; {hint}" if hint else told)
     for what, count in report.changed.items():
         note(f"changed: {what}: {count:,}")
     for what, count in report.refused.items():

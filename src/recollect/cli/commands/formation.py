@@ -15,7 +15,7 @@ from recollect.cli.layout import minute
 from recollect.cli.memory_choice import opened_model, opened_to_form
 from recollect.cli.options import Target, limit_option, memory_options, scope_from
 from recollect.cli.output import counted, note, print_entry, print_json, print_table, visible
-from recollect.cli.scope_hints import read_hint
+from recollect.cli.scope_hints import note_hint, read_hint
 from recollect.cli.store_choice import opened, time_now
 from recollect.errors import EXIT_STATUS, NotFoundError
 from recollect.memory.pagination import scopes_of
@@ -106,6 +106,7 @@ async def list_(
                 "is_more": page.cursor is not None or len(found) > limit,
             }
         )
+        note_hint(hint)
         return
     print_pending(page.rows, now)
     _print_formations(shown)

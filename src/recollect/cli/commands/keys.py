@@ -46,7 +46,7 @@ Examples:
 """
 
 
-@click.group(short_help="List, create and revoke the keys of a service.")
+@click.group(short_help="List, create, revoke, recover keys of a service.")
 def keys() -> None:
     """
     List, create, revoke and recover the keys of `recollect serve`.

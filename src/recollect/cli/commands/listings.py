@@ -11,7 +11,7 @@ import click
 from recollect.cli.layout import minute, place_of_evidence
 from recollect.cli.options import MomentOption, Target, limit_option, memory_options, split_address
 from recollect.cli.output import counted, note, print_entry, print_json, print_table
-from recollect.cli.scope_hints import read_hint
+from recollect.cli.scope_hints import note_hint, read_hint
 from recollect.cli.store_choice import opened, time_now
 from recollect.errors import NotFoundError, UsageError
 from recollect.memory.pagination import PAGE_ROWS, each_memory, each_thread, scopes_of
@@ -62,6 +62,7 @@ async def _threads(target: Target, limit: int, *, below: bool) -> None:
         hint = "" if found else await read_hint(memory, target.scope, below=below)
     if target.is_json:
         print_json({"threads": [_thread_record(*each, now) for each in found], "is_more": is_more})
+        note_hint(hint)
         return
     rows = [
         (
@@ -157,6 +158,7 @@ async def memories(
         from recollect.wire.memories import memory_to_json
 
         print_json({"memories": [memory_to_json(each) for each in found], "is_more": is_more})
+        note_hint(hint)
         return
     from recollect.recall.memory_sentences import origin_of
 

@@ -38,9 +38,15 @@ _SMALLER: Final = 0.9
 """Compress a file if that leaves at most this share of its size; pictures hardly shrink."""
 _NOT_BUILT: Final = """\
 <!doctype html><html lang="en"><meta charset="utf-8"><title>Recollect</title>
-<p>The service runs. Its page is not built: run <code>make page</code> in the project, or install
-the released package, which brings it. The API is described in
-<a href="/openapi.json">/openapi.json</a>.</p></html>
+<p>The service runs, but its page is not built: install Node 20 or newer with npm, run
+<code>make page</code> in the project, or <code>pip install .</code> again, and restart the service.
+<a href="/openapi.json">/openapi.json</a> describes the API.</p>
+<p lang="zh-Hans">服务正在运行，但页面尚未构建：请安装 Node 20 或更新版本和 npm，在项目中运行
+<code>make page</code>，或重新运行 <code>pip install .</code>，然后重启服务。
+<a href="/openapi.json">/openapi.json</a> 说明了 API。</p>
+<p lang="zh-Hant">服務正在執行，但頁面尚未建置：請安裝 Node 20 或更新版本和 npm，在專案中執行
+<code>make page</code>，或重新執行 <code>pip install .</code>，然後重新啟動服務。
+<a href="/openapi.json">/openapi.json</a> 說明了 API。</p></html>
 """
 
 
@@ -158,8 +164,9 @@ def page_router(folder: Path = STATIC) -> APIRouter:
             headers["content-encoding"] = "gzip"
         return Response(packed or file.content, media_type=file.media_type, headers=headers)
 
-    # HEAD for files only: on every path it would hide the 404 and 405 of other routes.
-    for name in ("", API, *files):
+    # HEAD for files and screens only: on every path it would hide the 404 and 405 of other routes.
+    below = [f"{name}/{{rest:path}}" for name in (API, *PLACES)]
+    for name in ("", API, *PLACES, *below, *files):
         router.add_api_route(f"/{name}", page, methods=["HEAD"])
     router.add_api_route(f"/{{{PAGE_PATH}:path}}", page, methods=["GET"])
     return router

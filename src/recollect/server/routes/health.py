@@ -88,6 +88,13 @@ def _embedder_of(service: Service) -> str:
         return "unknown"
 
 
+# Many monitors and load balancers ask by HEAD; what it answers is told by its status alone.
+for _path, _probe in (("/health/live", live), ("/health/ready", ready)):
+    router.add_api_route(
+        _path, _probe, methods=["HEAD"], include_in_schema=False, response_model=None
+    )
+
+
 @guarded.get("", summary="Health of the memory and its background tasks")
 async def health(reach: Administering) -> JsonAnswer:
     """
