@@ -54,7 +54,9 @@ _PATTERNS: Final = tuple(
         r"\b(?P<noon>noon(?:ish)?|midday)\b|\b(?P<midnight>midnight)\b",
         (
             rf"(?P<chinese>{_CHINESE_PART})?\s?"
-            r"(?P<hour>\d{1,2}|[一二两三四五六七八九十]{1,3})[点时](?!间|候|代|期|常|刻)"
+            # In 周四五点半 the four is that of the day.
+            r"(?P<hour>\d{1,2}|(?:(?<!周)(?<!星期)(?<!礼拜)[一二两三四五六七八九十]{1,3}"
+            r"|[一二两三四五六七八九十]))[点时](?!间|候|代|期|常|刻)"
             r"(?:(?P<bell>半|[一三]刻|整|钟)|(?P<minute>\d{1,2}|[零〇][一二三四五六七八九]|[二三四五]?十[一二三四五六七八九]?"
             r"|[一二三四五六七八九](?=分))分?)?"
         ),

@@ -31,6 +31,11 @@ _DAYS_OF_WEEK: Final = lazy_pattern(
     rf"{_AND}?(?P<two>[一二三四五六日天])(?P<end>){_NO_DAY}(?![次回节趟期种起])"
 )
 """As in 下周三到五, 每周一三."""
+_DAYS_OFF: Final = lazy_pattern(
+    r"(?P<what>[休逢])(?P<one>[一二三四五六日天])[跟和与同、及](?P<two>[一二三四五六日天])"
+    rf"{_NO_DAY}(?![次回节趟期种起])"
+)
+"""As in 休三跟日, 逢二同五."""
 _MONTHS: Final = lazy_pattern(
     rf"(?<![\d一二三四五六七八九十年])(?P<one>{_NUMBER}){_AND}(?P<two>{_NUMBER}) ?月"
 )
@@ -83,6 +88,8 @@ def without_ellipses(text: str) -> str:
     ('期末考六月二十五日、六月二十六日', '下周三、下周五去')
     >>> without_ellipses("12/12到14"), without_ellipses("9/1到10/3")
     ('12/12、12/14', '9/1到10/3')
+    >>> without_ellipses("固定休三跟日")
+    '固定休周三、周日'
     >>> without_ellipses("四五月"), without_ellipses("next wed to fri")
     ('四月、五月', 'next wed, next fri')
     >>> without_ellipses("in May, from the 12th")
@@ -95,6 +102,7 @@ def without_ellipses(text: str) -> str:
     text = _DAYS_OF_MONTH.sub(r"\g<mark>\g<one>日、\g<mark>\g<two>日", text)
     text = _DAYS_BEHIND_SLASH.sub(r"\g<month>\g<one>、\g<month>\g<two>", text)
     text = _DAYS_OF_WEEK.sub(r"\g<mark>\g<one>、\g<mark>\g<two>", text)
+    text = _DAYS_OFF.sub(r"\g<what>周\g<one>、周\g<two>", text)
     text = _MONTHS.sub(r"\g<one>月、\g<two>月", text)
     text = _MONTHS_BESIDE.sub(_two_months, text)
     text = _DAY_BEHIND_MONTH.sub(r"\g<month> \g<day>", text)

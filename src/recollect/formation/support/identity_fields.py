@@ -25,6 +25,7 @@ _NAME: Final = re.compile(
 _HOME: Final = re.compile(
     r"\b(?:live[sd]?|living|move[ds]?|moving|home|house|flat|apartment|here in|based|settle\w*|from"
     r"|we(?:'?re| are) (?:unit|flat|apt|block|villa|number|no\.?) ?\d+\w?"
+    r"|(?:i'?m|i am|we'?re|we are) (?:in |at )?\d{1,2}/\d{1,2}"
     r"|reside\w*|stay\w*|rent\w*|born|neighbou?rhood|city|town|our place|my place|in|near|outside"
     r"|wohn\w*|zieh\w*|umgezogen|gezogen|daheim|viv[oei]\w*|mud\w*|casa|habit\w*|demenag\w*"
     r"|mor[oa]\w*)\b"
