@@ -44,6 +44,7 @@ from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.contract_backlog import BacklogContract, LeaseContract
 from recollect.testing.contract_base import TALK
 from recollect.testing.contract_changes import FeedContract, ResetContract
+from recollect.testing.contract_erase_receipts import EraseReceiptContract
 from recollect.testing.contract_erasure import EraseContract, TargetContract
 from recollect.testing.contract_ids import IdentityContract
 from recollect.testing.contract_keys import IdempotencyContract
@@ -94,10 +95,10 @@ def any_fence(scope: ScopeRow | None, lease: Lease) -> ScopeRow:
 
 
 def same_epoch(
-    rows: Rows, scope: Scope, target: EraseTarget, *, receipt: ReceiptRow
+    rows: Rows, scope: Scope, target: EraseTarget, *, receipt: ReceiptRow, key: bytes
 ) -> PlannedWrite[ReceiptRow]:
     """Erase without a new epoch, and leave the lease."""
-    planned = plan_erase(rows, scope, target, receipt=receipt)
+    planned = plan_erase(rows, scope, target, receipt=receipt, key=key)
     kept = [
         replace(row, epoch=old.epoch, lease_owner=old.lease_owner, lease_until=old.lease_until)
         for row in planned.effect.scopes
@@ -115,10 +116,10 @@ def any_request(
 
 
 def forgetting(
-    rows: Rows, scope: Scope, target: EraseTarget, *, receipt: ReceiptRow
+    rows: Rows, scope: Scope, target: EraseTarget, *, receipt: ReceiptRow, key: bytes
 ) -> PlannedWrite[ReceiptRow]:
     """Forget all keys of a scope in which something is erased."""
-    planned = plan_erase(rows, scope, target, receipt=receipt)
+    planned = plan_erase(rows, scope, target, receipt=receipt, key=key)
     forgotten = [(row.id, receipt.erased_at + 1) for row in planned.effect.scopes]
     effect = replace(planned.effect, old_keys=forgotten, idempotency=())
     return PlannedWrite(effect, planned.result)
@@ -232,6 +233,10 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
     "an erase leaves what a second reader quoted": (
         "plans.erasure._unquoted", lambda *_: [],
         ErasePlanContract.test_an_erase_takes_what_a_second_reader_quoted, {},
+    ),
+    "the ledger names no memory that had expired": (
+        "plans.erasure.named_digests", lambda *_: b"",
+        EraseReceiptContract.test_the_ledger_names_what_had_expired, {},
     ),
     "an erase leaves the epoch": ("contract.erasure.plan_erase", same_epoch, ANEW, {"target": M1}),
     "an erase resets nobody": (

@@ -67,7 +67,7 @@ class EraseStore(Transactor):
             revised=0,
             erased_at=now,
         )
-        erasing = partial(plan_erase, scope=scope, target=target, receipt=receipt)
+        erasing = partial(plan_erase, scope=scope, target=target, receipt=receipt, key=secret)
         noting = partial(plan_noting, plan=erasing, name=receipt.id, ids=self._ids, now=now)
         plan = partial(plan_unnamed, plan=noting, secret=secret)
         erased = await self._change("erase", scope, plan)

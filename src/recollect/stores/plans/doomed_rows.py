@@ -35,7 +35,7 @@ class DoomedRows:
 
     *named* are (thread, message) pairs that evidence may cite, even if no such message exists. A
     sweep names nothing: it takes what has expired. *addresses* are those of the memories that are
-    named, even if none is there.
+    named, even if none is there. *found* names what only the rows tell, for the erase ledger.
     """
 
     messages: Sequence[MessageRow] = ()
@@ -47,6 +47,7 @@ class DoomedRows:
     addresses: Sequence[tuple[str, str]] = ()
     all_of_scope: bool = False
     is_sweep: bool = False
+    found: Sequence[EraseTarget] = ()
 
 
 def doomed_rows(rows: Rows, scope: ScopeRow, target: EraseTarget, now: int) -> DoomedRows:
@@ -73,16 +74,7 @@ def doomed_rows(rows: Rows, scope: ScopeRow, target: EraseTarget, now: int) -> D
                 addresses=[(type_, key)],
             )
         case EraseExpired(types=types):
-            found = rows.memories(scope.id)
-            return DoomedRows(
-                memories=[
-                    row
-                    for row in found
-                    if is_expired(row, now) and (row.type in types or not types)
-                ],
-                sides=expired_sides(rows, scope.id, now),
-                is_sweep=True,
-            )
+            return _expired_rows(rows, scope, types, now)
         case EraseSource(source=source):
             messages = list(rows.messages_of_source(scope.id, source))
             ids = rows.thread_ids(scope.id, sorted({each.thread for each in messages}))
@@ -99,6 +91,22 @@ def doomed_rows(rows: Rows, scope: ScopeRow, target: EraseTarget, now: int) -> D
             sides = _marks_of(rows, scope, named_ids)
             return DoomedRows(messages=live, named=named_ids, sides=sides)
     return _doomed_thread(rows, scope, target.thread)
+
+
+def _expired_rows(rows: Rows, scope: ScopeRow, types: Sequence[str], now: int) -> DoomedRows:
+    memories = [
+        row
+        for row in rows.memories(scope.id)
+        if is_expired(row, now) and (row.type in types or not types)
+    ]
+    return DoomedRows(
+        memories=memories,
+        sides=expired_sides(rows, scope.id, now),
+        is_sweep=True,
+        # A backup may hold a memory from before it was given an expiry: without its name, a
+        # restore would put it in force again.
+        found=[EraseMemory(type=row.type, key=row.key) for row in memories],
+    )
 
 
 def _proposals_for(rows: Rows, scope: ScopeRow, type_: str, key: str) -> Iterator[MemoryRow]:

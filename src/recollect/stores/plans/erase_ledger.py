@@ -59,8 +59,13 @@ def target_digests(key: bytes, scope: Scope, target: EraseTarget) -> bytes:
 
     That scope and each one above it have a digest, by which the erases below a scope are found.
     """
-    names = (digest_of_target(key, scope, each) for each in _each(target))
-    return b"".join((*names, *_marks_of(key, scope)))
+    return named_digests(key, scope, target) + b"".join(_marks_of(key, scope))
+
+
+def named_digests(key: bytes, scope: Scope, *targets: EraseTarget) -> bytes:
+    """Return the concatenated digests of all that *targets* name in a scope."""
+    names = (each for target in targets for each in _each(target))
+    return b"".join(digest_of_target(key, scope, each) for each in names)
 
 
 def _marks_of(key: bytes, scope: Scope) -> Iterator[bytes]:
