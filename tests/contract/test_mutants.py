@@ -58,6 +58,7 @@ from recollect.testing.contract_threads import ThreadContract
 from recollect.testing.contract_vectors import VectorContract
 from tests.harness.plan_contracts.changes import ResetPlanContract
 from tests.harness.plan_contracts.derivations import DerivedContract
+from tests.harness.plan_contracts.erase_receipts import EraseReceiptPlanContract
 from tests.harness.plan_contracts.erasure import ErasePlanContract
 from tests.harness.plan_contracts.evidence import M1, EvidenceContract
 from tests.harness.plan_contracts.findings import OWN, FindingContract
@@ -237,6 +238,10 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
     "the ledger names no memory that had expired": (
         "plans.erasure.named_digests", lambda *_: b"",
         EraseReceiptContract.test_the_ledger_names_what_had_expired, {},
+    ),
+    "the ledger names no quote that goes with its memory": (
+        "plans.erasure.named_digests", lambda *_: b"",
+        EraseReceiptPlanContract.test_a_memory_is_erased_with_its_quotes, {},
     ),
     "an erase leaves the epoch": ("contract.erasure.plan_erase", same_epoch, ANEW, {"target": M1}),
     "an erase resets nobody": (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from recollect.errors import VersionConflictError
 from recollect.records import INSTRUCTIONS, INSTRUCTIONS_PROPOSAL
@@ -14,11 +14,12 @@ from recollect.stores.plans.erase_targets import (
     EraseExpired,
     EraseMemory,
     EraseMessages,
+    EraseQuotedMemory,
     EraseScope,
     EraseSource,
     EraseTarget,
 )
-from recollect.stores.plans.evidence import findings_from, source_link
+from recollect.stores.plans.evidence import findings_from, quoted_in, source_link
 from recollect.stores.plans.memories import is_expired
 from recollect.stores.plans.positions import all_messages_of
 from recollect.stores.plans.side_records import expired_sides
@@ -57,22 +58,8 @@ def doomed_rows(rows: Rows, scope: ScopeRow, target: EraseTarget, now: int) -> D
             messages = list(rows.all_messages(scope.id))
             memories = list(rows.memories(scope.id))
             return DoomedRows(messages=messages, memories=memories, all_of_scope=True)
-        case EraseMemory(type=type_, key=key, expected=expected):
-            memory = rows.memory(scope.id, type_, key)
-            if expected is not None and memory and memory.version != expected:
-                address = f"{type_}/{key} in {written_scope(scope.segments)}"
-                raise VersionConflictError(address, expected, memory.version)
-            named = [memory] if memory else []
-            return DoomedRows(
-                memories=[
-                    *named,
-                    *_proposals_for(rows, scope, type_, key),
-                    *_proposed_instructions(rows, scope, type_, key),
-                    *(each for row in named for each in _refusals_of(rows, row)),
-                ],
-                sides=_lifetime_of(rows, scope, type_, key),
-                addresses=[(type_, key)],
-            )
+        case EraseMemory():
+            return _memory_rows(rows, scope, target)
         case EraseExpired(types=types):
             return _expired_rows(rows, scope, types, now)
         case EraseSource(source=source):
@@ -91,6 +78,45 @@ def doomed_rows(rows: Rows, scope: ScopeRow, target: EraseTarget, now: int) -> D
             sides = _marks_of(rows, scope, named_ids)
             return DoomedRows(messages=live, named=named_ids, sides=sides)
     return _doomed_thread(rows, scope, target.thread)
+
+
+def _memory_rows(rows: Rows, scope: ScopeRow, target: EraseMemory) -> DoomedRows:
+    type_, key, expected = target.type, target.key, target.expected
+    memory = rows.memory(scope.id, type_, key)
+    if expected is not None and memory and memory.version != expected:
+        address = f"{type_}/{key} in {written_scope(scope.segments)}"
+        raise VersionConflictError(address, expected, memory.version)
+    named = [memory] if memory else []
+    doomed = DoomedRows(
+        memories=[
+            *named,
+            *_proposals_for(rows, scope, type_, key),
+            *_proposed_instructions(rows, scope, type_, key),
+            *(each for row in named for each in _refusals_of(rows, row)),
+        ],
+        sides=_lifetime_of(rows, scope, type_, key),
+        addresses=[(type_, key)],
+    )
+    if memory is None or not isinstance(target, EraseQuotedMemory):
+        return doomed
+    return _with_quotes(rows, scope, doomed, memory, target.thread)
+
+
+def _with_quotes(
+    rows: Rows, scope: ScopeRow, doomed: DoomedRows, memory: MemoryRow, thread: str
+) -> DoomedRows:
+    """Add the messages of *thread* that any version of *memory* quotes to the *doomed* rows."""
+    past = (row.evidence for row in rows.revisions(scope.id, memory.uid))
+    ids = sorted({each for text in (memory.evidence, *past) for each in quoted_in(text, thread)})
+    target = EraseMessages(thread=thread, messages=ids)
+    quotes = doomed_rows(rows, scope, target, memory.updated_at)
+    return replace(
+        doomed,
+        messages=quotes.messages,
+        named=quotes.named,
+        sides=[*doomed.sides, *quotes.sides],
+        found=[target],
+    )
 
 
 def _expired_rows(rows: Rows, scope: ScopeRow, types: Sequence[str], now: int) -> DoomedRows:

@@ -8,7 +8,7 @@ erased, and given a scope, whether the erase was in or below it. The entry alone
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final
 
 from recollect.errors import UsageError
@@ -88,7 +88,7 @@ def _each(target: EraseTarget) -> Iterator[EraseTarget]:
             yield EraseMessages(thread=target.thread, messages=[message])
     elif isinstance(target, EraseMemory):
         # The memory is named by its address alone, at whichever version it was erased.
-        yield replace(target, expected=None)
+        yield EraseMemory(type=target.type, key=target.key)
     else:
         yield target
 
