@@ -51,6 +51,7 @@ from recollect.testing.contract_keys import IdempotencyContract
 from recollect.testing.contract_memories import MemoryContract
 from recollect.testing.contract_messages import AppendContract
 from recollect.testing.contract_pages import ListingContract
+from recollect.testing.contract_row_places import RowPlaceContract
 from recollect.testing.contract_rows import RowOrderContract, RowRemovalContract
 from recollect.testing.contract_side_records import SideRecordContract
 from recollect.testing.contract_snapshot import SnapshotContract
@@ -291,6 +292,11 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
         )
         for path in ("../a", "/etc/passwd", "C:/a", "a\u202eb")
     },
+    "the messages of other threads are counted": (
+        "in_process.store.Tables.count_messages",
+        lambda tables, scope_id, *_: len(list(tables.all_messages(scope_id))),
+        RowPlaceContract.test_no_row_of_another_thread_is_read, {"name": "count of messages"},
+    ),
     "removals are not fed": (
         "in_process.store.Tables.removed", lambda *_: (),
         FeedContract.test_removals_come_until_seen, {},
