@@ -128,7 +128,7 @@ class RowPlaceContract(Contract):
     async def test_no_row_of_another_scope_is_read(
         self, store: Store, clock: FrozenClock, name: str
     ) -> None:
-        """Whatever the others hold under the same names, made before or after."""
+        """The others hold rows under the same names, and were made before it or after it."""
         for scope in (ABOVE, ADA, BOB):
             await begin(store, scope, TALK)
         await fill(store, ADA)
@@ -144,7 +144,7 @@ class RowPlaceContract(Contract):
 
     @pytest.mark.parametrize("name", OF_A_THREAD)
     async def test_no_row_of_another_thread_is_read(self, store: Store, name: str) -> None:
-        """Whatever the others hold under the same names, made before or after."""
+        """The others hold rows under the same names, and were made before it or after it."""
         for thread in (FIRST, TALK, "zoo"):
             await begin(store, ADA, thread)
         await fill(store, ADA)
