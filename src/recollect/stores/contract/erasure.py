@@ -11,11 +11,17 @@ from anyio import to_thread
 
 from recollect.ports import Clock, Ids
 from recollect.records import Scope
-from recollect.stores.checkpoint_threads import CheckpointThreads, copies_of
+from recollect.stores.checkpoint_threads import CheckpointThreads, copies_of, thread_of
 from recollect.stores.contract.backend import Transactor
 from recollect.stores.digests import keyed_digest
 from recollect.stores.plans.audit import plan_unnamed
-from recollect.stores.plans.erase_ledger import LedgerEntry, entry_of, row_of, target_digests
+from recollect.stores.plans.erase_ledger import (
+    LedgerEntry,
+    entry_of,
+    names_thread,
+    row_of,
+    target_digests,
+)
 from recollect.stores.plans.erase_targets import EraseReceipt, EraseTarget, check_target
 from recollect.stores.plans.erasure import plan_erase, receipt_of
 from recollect.stores.plans.outside_removals import plan_noting, receipts_with_removals
@@ -160,6 +166,20 @@ class EraseStore(Transactor):
             return PlannedWrite(Effect(receipts=new), len(new))
 
         return await self._transact(plan)
+
+    @final
+    async def erase_checkpoints(self, entries: Sequence[LedgerEntry]) -> int:
+        """
+        Erase the graph checkpoints of what *entries* name; return of how many threads.
+
+        A graph may have checkpoints of a thread that is not stored. Those of a thread are erased if
+        it is named, or its scope as a whole.
+        """
+        places = {each: thread_of(each) for each in await self._checkpoint_ids()}
+        named = [id_ for id_, found in places.items() if found and names_thread(entries, *found)]
+        if named:
+            await self._erase_checkpoints(CheckpointThreads(ids=tuple(named)))
+        return len(named)
 
     @final
     async def clean(self) -> list[EraseReceipt]:

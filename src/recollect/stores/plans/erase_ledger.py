@@ -219,6 +219,16 @@ def named_in(entries: Iterable[LedgerEntry], records: Sequence[JsonObject]) -> l
     ]
 
 
+def names_thread(entries: Iterable[LedgerEntry], scope: Scope, thread: str) -> bool:
+    """Return True if *entries* name a thread, or its scope as a whole."""
+    target = EraseThread(thread=thread)
+    return any(
+        digest_of_target(each.key, scope, target) in each.digests
+        or _names_scope(each.key, set(each.digests), scope)
+        for each in entries
+    )
+
+
 def _names_scope(key: bytes, digests: set[bytes], scope: Scope) -> bool:
     if digest_of_target(key, scope, EraseScope()) in digests:
         return True

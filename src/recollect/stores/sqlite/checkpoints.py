@@ -136,6 +136,23 @@ def erase_checkpoints(
         connection.execute("COMMIT")
 
 
+def thread_ids(file: str, *, lock_wait_s: float = LOCK_WAIT_S) -> list[str]:
+    """
+    Return the thread ids of all checkpoints and writes; none without a file.
+
+    Raises:
+        StoreError: SQLite failed; the class tells why.
+    """
+    if not Path(file).exists():
+        return []
+    with saver_errors(file), closing(connect(file, lock_wait_s=lock_wait_s)) as connection:
+        found: set[str] = set()
+        for table in _tables(connection):
+            statement = f"SELECT DISTINCT thread_id FROM {table}"  # noqa: S608 (one of our two names)
+            found |= {id_ for (id_,) in connection.execute(statement).fetchall()}
+    return sorted(found)
+
+
 def remove_erased_bytes(file: str, *, lock_wait_s: float = LOCK_WAIT_S) -> None:
     """
     Rewrite the file and truncate its log, if anything was erased since the last cleaning.
