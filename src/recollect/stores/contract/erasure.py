@@ -18,9 +18,9 @@ from recollect.stores.plans.audit import plan_unnamed
 from recollect.stores.plans.erase_ledger import (
     LedgerEntry,
     entry_of,
-    names_thread,
     row_of,
     target_digests,
+    threads_named,
 )
 from recollect.stores.plans.erase_targets import EraseReceipt, EraseTarget, check_target
 from recollect.stores.plans.erasure import plan_erase, receipt_of
@@ -175,8 +175,8 @@ class EraseStore(Transactor):
         A graph may have checkpoints of a thread that is not stored. Those of a thread are erased if
         it is named, or its scope as a whole.
         """
-        places = {each: thread_of(each) for each in await self._checkpoint_ids()}
-        named = [id_ for id_, found in places.items() if found and names_thread(entries, *found)]
+        ids = {found: id_ for id_ in await self._checkpoint_ids() if (found := thread_of(id_))}
+        named = [ids[each] for each in threads_named(entries, ids)]
         if named:
             await self._erase_checkpoints(CheckpointThreads(ids=tuple(named)))
         return len(named)

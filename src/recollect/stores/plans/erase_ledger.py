@@ -205,10 +205,7 @@ def named_in(entries: Iterable[LedgerEntry], records: Sequence[JsonObject]) -> l
     """
     if not records:
         return []
-    # By key: entries adopted from other stores have digests made with the keys of those.
-    known: dict[bytes, set[bytes]] = {}
-    for entry in entries:
-        known.setdefault(entry.key, set()).update(entry.digests)
+    known = _known_digests(entries)
     scope = tuple(map(str, check_list(records[0]["scope"], "segment")))
     if any(_names_scope(key, digests, scope) for key, digests in known.items()):
         return [EraseScope()]
@@ -219,14 +216,26 @@ def named_in(entries: Iterable[LedgerEntry], records: Sequence[JsonObject]) -> l
     ]
 
 
-def names_thread(entries: Iterable[LedgerEntry], scope: Scope, thread: str) -> bool:
-    """Return True if *entries* name a thread, or its scope as a whole."""
-    target = EraseThread(thread=thread)
-    return any(
-        digest_of_target(each.key, scope, target) in each.digests
-        or _names_scope(each.key, set(each.digests), scope)
-        for each in entries
-    )
+def threads_named(
+    entries: Iterable[LedgerEntry], places: Iterable[tuple[Scope, str]]
+) -> Iterator[tuple[Scope, str]]:
+    """Yield those of *places*, threads, that *entries* name, or whose whole scope they name."""
+    known = _known_digests(entries)
+    for scope, thread in places:
+        target = EraseThread(thread=thread)
+        for key, digests in known.items():
+            is_named = digest_of_target(key, scope, target) in digests
+            if is_named or _names_scope(key, digests, scope):
+                yield scope, thread
+                break
+
+
+def _known_digests(entries: Iterable[LedgerEntry]) -> dict[bytes, set[bytes]]:
+    """Return digests by key: entries adopted from other stores have those stores' keys."""
+    known: dict[bytes, set[bytes]] = {}
+    for entry in entries:
+        known.setdefault(entry.key, set()).update(entry.digests)
+    return known
 
 
 def _names_scope(key: bytes, digests: set[bytes], scope: Scope) -> bool:
