@@ -530,6 +530,8 @@ class StoreClosedError(StoreError):
     """
     The store was closed, or it or its SQLite file was opened before a fork in the parent process.
 
+    A client and a checkpointer raise it as well: a child must not share its parent's connections.
+
     >>> import recollect
     >>> memory = recollect.open_sync("memory:", embedder="none").open()
     >>> memory.close()

@@ -35,10 +35,10 @@ Patch: TypeAlias = tuple[str, object]
 
 
 def forgetting(
-    rows: Rows, scope: Scope, target: EraseTarget, *, receipt: ReceiptRow
+    rows: Rows, scope: Scope, target: EraseTarget, *, receipt: ReceiptRow, key: bytes
 ) -> PlannedWrite[ReceiptRow]:
     """Forget all keys of a scope in which something is erased."""
-    planned = plan_erase(rows, scope, target, receipt=receipt)
+    planned = plan_erase(rows, scope, target, receipt=receipt, key=key)
     forgotten = [(row.id, receipt.erased_at + 1) for row in planned.effect.scopes]
     effect = replace(planned.effect, old_keys=forgotten, idempotency=())
     return PlannedWrite(effect, planned.result)

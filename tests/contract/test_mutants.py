@@ -44,12 +44,14 @@ from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.contract_backlog import BacklogContract, LeaseContract
 from recollect.testing.contract_base import TALK
 from recollect.testing.contract_changes import FeedContract, ResetContract
+from recollect.testing.contract_erase_receipts import EraseReceiptContract
 from recollect.testing.contract_erasure import EraseContract, TargetContract
 from recollect.testing.contract_ids import IdentityContract
 from recollect.testing.contract_keys import IdempotencyContract
 from recollect.testing.contract_memories import MemoryContract
 from recollect.testing.contract_messages import AppendContract
 from recollect.testing.contract_pages import ListingContract
+from recollect.testing.contract_row_places import RowPlaceContract
 from recollect.testing.contract_rows import RowOrderContract, RowRemovalContract
 from recollect.testing.contract_side_records import SideRecordContract
 from recollect.testing.contract_snapshot import SnapshotContract
@@ -57,6 +59,7 @@ from recollect.testing.contract_threads import ThreadContract
 from recollect.testing.contract_vectors import VectorContract
 from tests.harness.plan_contracts.changes import ResetPlanContract
 from tests.harness.plan_contracts.derivations import DerivedContract
+from tests.harness.plan_contracts.erase_receipts import EraseReceiptPlanContract
 from tests.harness.plan_contracts.erasure import ErasePlanContract
 from tests.harness.plan_contracts.evidence import M1, EvidenceContract
 from tests.harness.plan_contracts.findings import OWN, FindingContract
@@ -94,10 +97,10 @@ def any_fence(scope: ScopeRow | None, lease: Lease) -> ScopeRow:
 
 
 def same_epoch(
-    rows: Rows, scope: Scope, target: EraseTarget, *, receipt: ReceiptRow
+    rows: Rows, scope: Scope, target: EraseTarget, *, receipt: ReceiptRow, key: bytes
 ) -> PlannedWrite[ReceiptRow]:
     """Erase without a new epoch, and leave the lease."""
-    planned = plan_erase(rows, scope, target, receipt=receipt)
+    planned = plan_erase(rows, scope, target, receipt=receipt, key=key)
     kept = [
         replace(row, epoch=old.epoch, lease_owner=old.lease_owner, lease_until=old.lease_until)
         for row in planned.effect.scopes
@@ -115,10 +118,10 @@ def any_request(
 
 
 def forgetting(
-    rows: Rows, scope: Scope, target: EraseTarget, *, receipt: ReceiptRow
+    rows: Rows, scope: Scope, target: EraseTarget, *, receipt: ReceiptRow, key: bytes
 ) -> PlannedWrite[ReceiptRow]:
     """Forget all keys of a scope in which something is erased."""
-    planned = plan_erase(rows, scope, target, receipt=receipt)
+    planned = plan_erase(rows, scope, target, receipt=receipt, key=key)
     forgotten = [(row.id, receipt.erased_at + 1) for row in planned.effect.scopes]
     effect = replace(planned.effect, old_keys=forgotten, idempotency=())
     return PlannedWrite(effect, planned.result)
@@ -233,6 +236,14 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
         "plans.erasure._unquoted", lambda *_: [],
         ErasePlanContract.test_an_erase_takes_what_a_second_reader_quoted, {},
     ),
+    "the ledger names no memory that had expired": (
+        "plans.erasure.named_digests", lambda *_: b"",
+        EraseReceiptContract.test_the_ledger_names_what_had_expired, {},
+    ),
+    "the ledger names no quote that goes with its memory": (
+        "plans.erasure.named_digests", lambda *_: b"",
+        EraseReceiptPlanContract.test_a_memory_is_erased_with_its_quotes, {},
+    ),
     "an erase leaves the epoch": ("contract.erasure.plan_erase", same_epoch, ANEW, {"target": M1}),
     "an erase resets nobody": (
         "contract.erasure.plan_erase",
@@ -281,6 +292,11 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
         )
         for path in ("../a", "/etc/passwd", "C:/a", "a\u202eb")
     },
+    "the messages of other threads are counted": (
+        "in_process.store.Tables.count_messages",
+        lambda tables, scope_id, *_: len(list(tables.all_messages(scope_id))),
+        RowPlaceContract.test_no_row_of_another_thread_is_read, {"name": "count of messages"},
+    ),
     "removals are not fed": (
         "in_process.store.Tables.removed", lambda *_: (),
         FeedContract.test_removals_come_until_seen, {},

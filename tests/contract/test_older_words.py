@@ -9,11 +9,11 @@ import pytest
 
 from recollect.formation.config import FormationSettings
 from recollect.formation.rule_requests import shown_in
-from recollect.formation.told_times import ToldTimes
+from recollect.formation.told_times import RESTORED, ToldTimes
 from recollect.formation.types import NOTE, USER
 from recollect.memory.facade import Recollect
 from recollect.ports import Clock, Ids, ModelRequest, ToolCall
-from recollect.records import Json, JsonObject, NewMessage
+from recollect.records import Json, JsonObject, NewMessage, PutMemory
 from recollect.stores.contract.base import Store
 from recollect.stores.in_process.store import InProcessStore
 from recollect.testing import FrozenClock, SeededIds
@@ -165,6 +165,28 @@ async def test_what_a_person_wrote_later_stands(open_empty: Opener) -> None:
         await ada.say("imported", OLDER, LONG_AGO, formed_whole)
 
         assert {"home": "Rome", "user_name": "Ada"} == await ada.profile()
+
+
+async def test_what_a_person_restored_later_stands(open_empty: Opener) -> None:
+    """An earlier version is restored with the words that it cites, and holds since its restore."""
+    ada, clock = opened(open_empty)
+    async with ada.memory:
+        await ada.say("talk", NEWER, LONG_AGO - timedelta(days=1), formed_of_newer)
+        await ada.memory.put(ADA, "User", "User", {"home": "Rome", "interests": ["tea"]})
+        first, _ = await ada.memory.history(ADA, "User", "User")
+        restored = PutMemory(
+            type="User", key="User", value=first.value, evidence=first.evidence,
+            trust=first.trust, cause=f"{RESTORED} 1",
+        )  # fmt: skip
+        await ada.memory.apply(ADA, [restored])
+        clock.advance(60)
+        await ada.say("imported", OLDER, LONG_AGO, formed_whole)
+
+        expected = {"home": "Lisbon", "interests": ["tea"], "user_name": "Ada"}
+        assert expected == await ada.profile()
+        clock.advance(60)
+        await ada.say("talk", OLDER, clock.now(), formed_of_older)
+        assert "Oslo" == (await ada.profile())["home"]
 
 
 async def test_a_clock_that_is_ahead_keeps_nothing(open_empty: Opener) -> None:

@@ -58,6 +58,14 @@ UNTESTED = {
     ),
     "StoreReadOnlyError: The store may only be read.": "see tests/integration/test_write_access.py",
     "StoreError: The store does not answer.": "see tests/integration/test_write_access.py",
+    **dict.fromkeys(
+        (
+            "Erase the graph checkpoints of what *entries* name; return of how many threads.",
+            "A graph may have checkpoints of a thread that is not stored.",
+            "Those of a thread are erased if it is named, or its scope as a whole.",
+        ),
+        "needs LangGraph's saver: see tests/integration/test_langgraph_restored.py",
+    ),
     "StoreUnavailableError: Another process reads from the file; try again later.": (
         "needs another process: see the tests of each backend that has files"
     ),

@@ -1,6 +1,7 @@
 """Embedders by name: the real client against a server on loopback, libraries, and the doors."""
 
 import json
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -9,6 +10,7 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+import openai
 import pytest
 from click.testing import CliRunner, Result
 from numpy.typing import NDArray
@@ -76,6 +78,26 @@ def test_vectors_come_in_the_order_of_the_texts(provider: Provider) -> None:
     assert [64, 36] == [len(body["input"]) for _, _, body in provider.seen[:2]]
     assert ("m", "float") == (provider.seen[0][2]["model"], provider.seen[0][2]["encoding_format"])
     assert f"Bearer {KEY}" == provider.seen[0][1]["authorization"]
+
+
+def test_a_forked_child_has_connections_of_its_own(
+    provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On those of its parent, each of the two could read the vectors of the other's texts."""
+    opened_by: list[int] = []
+
+    class Counted(openai.DefaultHttpxClient):
+        def __init__(self, **given: Any) -> None:
+            opened_by.append(os.getpid())
+            super().__init__(**given)
+
+    monkeypatch.setattr(openai, "DefaultHttpxClient", Counted)
+    embedder, parent = opened(provider), os.getpid()
+    for process in (parent, parent, -1, -1, parent):
+        monkeypatch.setattr(os, "getpid", lambda process=process: process)
+        embedder.embed(["text"])
+
+    assert [parent, -1] == opened_by
 
 
 def test_a_text_that_is_too_long_is_cut(provider: Provider) -> None:

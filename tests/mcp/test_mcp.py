@@ -21,6 +21,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
 import recollect
+from recollect.errors import StoreUnavailableError
 from recollect.formation.config import Assistants
 from recollect.formation.types.builtin import DEFAULT_TYPES
 from recollect.memory import context_sources
@@ -35,6 +36,7 @@ from recollect.server.mcp.resources import NOTHING_RELEVANT
 from recollect.server.mcp.streamable_http import PATH, create_mcp_app
 from recollect.server.settings import Settings
 from recollect.side_records import SCOPE_SETTINGS, PutSideRecord
+from recollect.stores.contract.erasure import EraseStore
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(240)]
 
@@ -589,7 +591,7 @@ async def test_forgetting_takes_the_quoted_words_along(memory: recollect.Recolle
     assert ["Yes"] == await quotes_kept(memory)
 
 
-async def test_a_client_that_leaves_while_it_erases_leaves_no_quoted_word(
+async def test_an_erase_that_is_stopped_leaves_no_quoted_word(
     memory: recollect.Recollect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Once the memory is gone, no later call could tell which words were kept for it."""
@@ -598,16 +600,15 @@ async def test_a_client_that_leaves_while_it_erases_leaves_no_quoted_word(
     saved: Any = TEA
     id_ = (await tools.call(caller, "save_memory", saved))["id"]
     token = (await tools.call(caller, "erase_memory", {"id": id_}))["token"]
-    erase = recollect.Recollect.erase
+    erase = EraseStore.erase
 
-    with anyio.CancelScope() as leaving:
+    async def stopped(self: EraseStore, *given: Any) -> object:
+        await erase(self, *given)
+        raise StoreUnavailableError("killed")
 
-        async def left(self: recollect.Recollect, *given: Any) -> object:
-            leaving.cancel()
-            return await erase(self, *given)
-
-        monkeypatch.setattr(recollect.Recollect, "erase", left)
-        given = {"id": id_, "token": token, "answer": "Yes"}
+    monkeypatch.setattr(EraseStore, "erase", stopped)
+    given = {"id": id_, "token": token, "answer": "Yes"}
+    with pytest.raises(StoreUnavailableError):
         await tools.call(caller, "erase_memory", given)
 
     assert ["Yes"] == await quotes_kept(memory)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
 from typing import Final, Self
@@ -51,6 +52,7 @@ class ServiceConnection:
         self._retries = retries
         self._sleep = sleep
         self._sender: HttpSender | None = None
+        self._process: int | None = None
         self._exit = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
@@ -69,19 +71,27 @@ class ServiceConnection:
         if self._sender is not None:
             raise UsageError("this client is open already: close() it before it is opened again")
         web = open_http(self._url, self._key, self._timeout_s)
+        self._process = os.getpid()
         await self._exit.enter_async_context(web)
         self._sender = HttpSender(web, retries=self._retries, sleep=self._sleep)
         return self
 
     async def close(self) -> None:
-        """Close the connections; a no-op if the client is not open."""
+        """Close the connections; a no-op if the client is not open, or in a forked child."""
         self._sender = None
-        await self._exit.aclose()
+        if self._process == os.getpid():
+            await self._exit.aclose()
 
     def _opened(self) -> HttpSender:
         if self._sender is None:
             msg = "this client is not open: use it inside 'async with Client(...)'"
             raise StoreClosedError(msg)
+        # A child shares the sockets of its parent, and each could read the other's answers.
+        if self._process != os.getpid():
+            raise StoreClosedError(
+                f"this client belongs to process {self._process}, which opened it: open one after "
+                "the fork, in the process that uses it"
+            )
         return self._sender
 
     async def _read(self, scope: ScopeLike, *parts: str, **query: object) -> ServiceResponse:

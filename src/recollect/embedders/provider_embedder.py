@@ -13,6 +13,7 @@ from recollect.deferred_imports import check_installed
 from recollect.embedders.adapters import CallableEmbedder
 from recollect.errors import EmbedderError, MissingExtraError, ModelDeniedError
 from recollect.providers.endpoints import Endpoint, endpoint_of
+from recollect.providers.process_clients import OnePerProcess
 from recollect.providers.provider_errors import (
     page_title,
     read_failure,
@@ -117,13 +118,17 @@ class _EmbeddingsClient:
         self._secrets = endpoint.secrets
         self._refusal: type[Exception] = APIStatusError
         self._failures = (OpenAIError, *_UNREAD)
-        with translated_errors(self._failed, self._secrets):
-            self._client = OpenAI(
+
+        def opened() -> OpenAI:
+            return OpenAI(
                 base_url=endpoint.base_url,
                 api_key=endpoint.api_key,
                 timeout=timeout_s,
                 http_client=DefaultHttpxClient(event_hooks={"response": [refuse_long_pause]}),
             )
+
+        with translated_errors(self._failed, self._secrets):
+            self._clients = OnePerProcess(opened)
 
     def __call__(self, texts: Sequence[str]) -> list[list[float]]:
         """Return the vector of each text, in order."""
@@ -143,7 +148,7 @@ class _EmbeddingsClient:
         return self._vectors([texts[0][: len(texts[0]) // 2]])
 
     def _request(self, texts: Sequence[str]) -> list[list[float]]:
-        client = self._client
+        client = self._clients.get()
         if len(texts) == 1:
             client = client.with_options(timeout=QUERY_TIMEOUT_S, max_retries=0)
 

@@ -184,6 +184,8 @@ async def apply_ledger(url: str, ledger: Sequence[LedgerEntry], *, keys: bool = 
 
 async def _erase_named(store: Store, since: Sequence[LedgerEntry], *, form: str) -> Restored:
     """Erase the targets in *since*, add them to the store's ledger, and return the counts."""
+    # A graph's checkpoints need no thread of the store: they are not found by its records.
+    copies = await store.erase_checkpoints(since)
     scopes = records = applied = 0
     async for scope in each_scope(store):
         found = await store.archive(scope)
@@ -193,7 +195,7 @@ async def _erase_named(store: Store, since: Sequence[LedgerEntry], *, form: str)
         applied += len(targets)
         scopes, records = scopes + bool(left), records + left
     # Last, because an entry that the store has is not applied again after an interruption.
-    await store.adopt(since)
+    await store.adopt(since, unclean=bool(copies))
     return Restored(form=form, scopes=scopes, records=records, applied=applied, erases=len(since))
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from recollect.records import Scope
 from recollect.stores.plans.erase_targets import (
     EraseMessages,
+    EraseQuotedMemory,
     EraseScope,
     EraseSource,
     EraseTarget,
@@ -77,7 +78,11 @@ def copies_of(rows: Rows, scope: Scope, target: EraseTarget) -> CheckpointThread
         case EraseScope(below=below):
             # "acme/" begins the ids of acme and all scopes below, "acme//" those of acme alone.
             return CheckpointThreads(prefix=f"{_joined(scope)}{'/' if below else '//'}")
-        case EraseThread(thread=thread) | EraseMessages(thread=thread):
+        case (
+            EraseThread(thread=thread)
+            | EraseMessages(thread=thread)
+            | EraseQuotedMemory(thread=thread)
+        ):
             return CheckpointThreads(ids=(f"{_joined(scope)}//{_escaped(thread)}",))
         case EraseSource(source=source):
             row = rows.scope(scope)

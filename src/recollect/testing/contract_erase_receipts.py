@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 
 from recollect.side_records import DeleteSideRecord, PutSideRecord
 from recollect.stores.contract.base import Store
 from recollect.stores.in_process.store import InProcessStore
 from recollect.stores.plans.erase_ledger import named_in
 from recollect.stores.plans.erase_targets import (
+    EraseExpired,
     EraseMemory,
     EraseMessages,
     EraseScope,
     EraseThread,
 )
 from recollect.stores.plans.outside_removals import LEFT, MIRROR, OUTSIDE_SCOPE
+from recollect.stores.validation import to_datetime
 from recollect.testing.contract_base import (
     ADA,
     TALK,
@@ -65,6 +68,24 @@ class EraseReceiptContract(Contract):
         both = [EraseMessages(thread=TALK, messages=[each]) for each in ("m1", "m3")]
         assert both == named_in([first], before)
         assert [EraseMemory(type="Fact", key="pet")] == named_in([second], before)
+
+    async def test_the_ledger_names_what_had_expired(
+        self, store: Store, clock: FrozenClock
+    ) -> None:
+        """A backup may hold a memory from before it was to expire: it is not restored."""
+        below = (*ADA, "below")
+        for scope in (ADA, below):
+            await store.apply(scope, [fact("home"), fact("pet")])
+        before = [await store.archive(scope) for scope in (ADA, below)]
+        soon = to_datetime(store.now()) + timedelta(minutes=1)
+        for scope in (ADA, below):
+            await store.apply(scope, [replace(fact("home", "Rome"), expires_at=soon)])
+        clock.advance(61)
+        await store.erase(ADA, EraseExpired(below=True))
+
+        named = [named_in(await store.ledger(), each) for each in before]
+
+        assert [[EraseMemory(type="Fact", key="home")]] * 2 == named
 
     async def test_the_ledger_of_another_store_is_kept(self, store: Store) -> None:
         """

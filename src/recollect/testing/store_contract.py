@@ -18,6 +18,7 @@ from recollect.testing.contract_keys import IdempotencyArchiveContract, Idempote
 from recollect.testing.contract_memories import HistoryContract, MemoryContract, ValueContract
 from recollect.testing.contract_messages import AppendContract, MessageContract
 from recollect.testing.contract_pages import ListingContract, NewestContract
+from recollect.testing.contract_row_places import RowPlaceContract
 from recollect.testing.contract_rows import (
     RowLimitContract,
     RowOrderContract,
@@ -64,6 +65,7 @@ class StoreContract(
     RowLimitContract,
     RowOrderContract,
     RowRemovalContract,
+    RowPlaceContract,
 ):
     """
     Tests of a backend of `recollect.stores.contract.base.Store`.

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Final
+
+import pytest
+
+from recollect.errors import VersionConflictError
+from recollect.records import Evidence
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.erase_ledger import named_in
 from recollect.stores.plans.erase_targets import (
     EraseMemory,
     EraseMessages,
+    EraseQuotedMemory,
     EraseScope,
     EraseSource,
     EraseTarget,
@@ -18,10 +26,18 @@ from recollect.testing.contract_base import (
     Contract,
     counts,
     fact,
+    ids_in,
     said,
     tell,
 )
 from recollect.testing.frozen_clock import FrozenClock
+
+HOME: Final = EraseQuotedMemory(type="Fact", key="home", thread="quotes")
+
+
+def quote(message: str) -> Evidence:
+    """Return evidence in the thread of quotes."""
+    return Evidence(thread="quotes", message=message, quote=message)
 
 
 class EraseReceiptPlanContract(Contract):
@@ -36,6 +52,34 @@ class EraseReceiptPlanContract(Contract):
         named = named_in(await store.ledger(), before)
 
         assert [EraseMemory(type="Fact", key="home")] == named
+
+    async def test_a_memory_is_erased_with_its_quotes(self, store: Store) -> None:
+        """Those of every version, with what else rests on them; a backup restores none."""
+        await tell(store, "m1", "m2", "m3", thread="quotes")
+        await tell(store, "m1", "m4")
+        shared = {"": [quote("m1"), Evidence(thread=TALK, message="m4")]}
+        # What is cited beside a finding belongs to other memories.
+        found = {"/place": [replace(quote("m3"), kind="agent"), quote("m3")]}
+        writes = [
+            replace(fact("home", "Rome"), evidence={"": [quote(each)]}) for each in ("m1", "m2")
+        ]
+        await store.apply(ADA, [replace(writes[0], evidence=shared)])
+        await store.apply(ADA, [replace(writes[1], evidence={**writes[1].evidence, **found})])
+        await store.apply(ADA, [replace(fact("pet"), evidence=writes[0].evidence)])
+        before = await store.archive(ADA)
+
+        with pytest.raises(VersionConflictError):
+            await store.erase(ADA, replace(HOME, expected=1))
+        receipt = await store.erase(ADA, replace(HOME, expected=2))
+
+        assert (2, 2, 0) == counts(receipt)
+        assert ["m3"] == await ids_in(store, "quotes")
+        assert ["m1", "m4"] == await ids_in(store)
+        assert {"home", "m1", "m2"} == {
+            name
+            for each in named_in(await store.ledger(), before)
+            for name in getattr(each, "messages", [getattr(each, "key", "")])
+        }
 
     async def test_a_ledger_names_scopes_as_well(self, store: Store) -> None:
         """Return every erase by time, with the key that tests whether an address was erased."""

@@ -34,7 +34,7 @@ from recollect.memory.facade import Recollect
 from recollect.ports import Tool
 from recollect.recall.query import Where
 from recollect.records import UNRECALLED_TYPES, Json, JsonObject, Memory, ScopeLike
-from recollect.stores.plans.erase_targets import EraseMemory
+from recollect.stores.plans.erase_targets import EraseMemory, EraseQuotedMemory
 from recollect.stores.validation import check_id, check_scope, check_text
 from recollect.sync.bridge import Awaited
 from recollect.sync.method_pairs import method_pair
@@ -91,7 +91,7 @@ class MemoryTools:
             different processes.
         hearing: Stores quotes as user messages if nothing else stores the conversation in the
             thread, in the transaction of the memory that cites them. A call that is refused, or
-            changes nothing, stores no message.
+            changes nothing, stores no message; an erase takes the quotes of the memory along.
         source: The program's name in its findings, so that `EraseSource` can erase all of them.
     """
 
@@ -252,9 +252,8 @@ class MemoryTools:
             agreed = quoted_messages(memory.store, [answer])
             with suppress(QuotaError):  # an erase is done also where no message may be stored
                 await self._hearing.keep(memory, self.scope, self.thread, agreed, [])
-        target = EraseMemory(type=found.type, key=found.key, expected=found.version)
         try:
-            await memory.erase(self.scope, target)
+            await memory.erase(self.scope, self._target_of(found))
         except VersionConflictError:
             return refused("it was changed meanwhile: ask again")
         return {"status": "erased", "id": id, "reason": ""}
@@ -333,6 +332,13 @@ class MemoryTools:
             return None
         found = await memory.get(self.scope, type_, key)
         return found if found is not None and found.state == "active" else None
+
+    def _target_of(self, found: Memory) -> EraseMemory:
+        """Return the target that erases a memory as it was found, with the quotes kept for it."""
+        type_, key, version = found.type, found.key, found.version
+        if self._hearing is None:
+            return EraseMemory(type=type_, key=key, expected=version)
+        return EraseQuotedMemory(type=type_, key=key, expected=version, thread=self.thread)
 
     async def _newest_positions(self, memory: Recollect) -> tuple[int, int]:
         """Return the positions of the newest message and of the user's newest one; 0 if none."""

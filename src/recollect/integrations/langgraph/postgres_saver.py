@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -97,6 +98,7 @@ class PostgresCheckpoints(CompleteSaver, PostgresSaver):
             open=False,
         )
         super().__init__(self._pool, serde=serde)
+        self._process = os.getpid()
         try:
             self._pool.open(wait=True, timeout=OPEN_S)
             with self._pool.connection() as connection, _alone(connection):
@@ -110,8 +112,10 @@ class PostgresCheckpoints(CompleteSaver, PostgresSaver):
             raise
 
     def close(self) -> None:
-        """Close the connections; repeated calls do nothing."""
-        self._pool.close()
+        """Close the connections; repeated calls do nothing, nor does one in a forked child."""
+        # A child shares the sockets: closing them would end the sessions of its parent.
+        if not self.is_inherited:
+            self._pool.close()
 
     def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
         """Prune like LangGraph's saver, after validating threads and strategy as on SQLite."""
@@ -119,6 +123,7 @@ class PostgresCheckpoints(CompleteSaver, PostgresSaver):
 
     @contextmanager
     def _cursor(self, *, pipeline: bool = False) -> Iterator[psycopg.Cursor[DictRow]]:
+        self.check_process()
         if self._pool.closed:
             raise StoreClosedError(CLOSED)
         with super()._cursor(pipeline=pipeline) as cursor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from abc import abstractmethod
 from collections.abc import AsyncIterator, Collection, Iterator, Sequence
 from functools import lru_cache
@@ -17,7 +18,7 @@ from langgraph.checkpoint.base import (
     CheckpointTuple,
 )
 
-from recollect.errors import ConflictError, NotFoundError, UsageError
+from recollect.errors import ConflictError, NotFoundError, StoreClosedError, UsageError
 from recollect.integrations.langgraph.caller import RUNTIME
 from recollect.integrations.langgraph.message_mirror import MessageMirror
 from recollect.integrations.langgraph.schema_types import derive_for
@@ -42,6 +43,26 @@ class CompleteSaver(BaseCheckpointSaver[str]):
     """
 
     mirror: MessageMirror | None = None
+    _process: int | None = None
+    """The process that opened the saver."""
+
+    @property
+    def is_inherited(self) -> bool:
+        """Whether a parent process opened the saver, before the fork of this one."""
+        return self._process not in {None, os.getpid()}
+
+    def check_process(self) -> None:
+        """
+        Check that this process opened the saver: a child would share connections with its parent.
+
+        Raises:
+            StoreClosedError: Another one did.
+        """
+        if self.is_inherited:
+            raise StoreClosedError(
+                f"this checkpointer belongs to process {self._process}, which opened it: open "
+                "one after the fork, in the process that uses it"
+            )
 
     def list(
         self,

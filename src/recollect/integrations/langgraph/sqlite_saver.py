@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -99,6 +100,7 @@ class SQLiteCheckpoints(CompleteSaver, SqliteSaver):
 
     def __init__(self, connection: sqlite3.Connection, serde: SerializerProtocol) -> None:
         super().__init__(connection, serde=serde)
+        self._process = os.getpid()
         # LangGraph's setup changes the journal mode, which was chosen when the file was opened:
         # ignore that statement.
         connection.set_authorizer(_keep_journal)
@@ -113,13 +115,14 @@ class SQLiteCheckpoints(CompleteSaver, SqliteSaver):
         Yield a cursor, as LangGraph's methods use it.
 
         Raises:
-            StoreClosedError: The saver is closed.
+            StoreClosedError: The saver is closed, or was opened before a fork.
         """
         self._check_open()
         with super().cursor(transaction) as cursor:
             yield cursor
 
     def _check_open(self) -> None:
+        self.check_process()
         try:
             _ = self.conn.total_changes
         except sqlite3.ProgrammingError as error:

@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
-from anyio import CancelScope
-
 from recollect.agents.tools import MemoryTools
 from recollect.agents.tools.tool_definitions import ERASE, SEARCH, shape_of
 from recollect.formation.succession import holds_from
@@ -21,7 +19,6 @@ from recollect.server.mcp.callers import McpCaller
 from recollect.server.mcp.recollect_tool_definitions import CONTEXT, NEEDS, PROFILE, tools_offered
 from recollect.server.mcp.tool_sets import wrong_arguments
 from recollect.stores.plans.due_times import Debounce
-from recollect.stores.plans.erase_targets import EraseMessages
 from recollect.stores.validation import to_datetime
 from recollect.wire.recalls import context_to_json
 from recollect.worker.formation_input import read_documents
@@ -95,17 +92,7 @@ class RecollectTools:
         )
         if name != ERASE:
             caller.use(scope, recalls=int(name == SEARCH))
-            return await tools.acall(name, given)
-        # Read before the erase, which removes the history that names them.
-        quoted = await _quoted_for(caller, scope, str(given["id"]))
-        # Shielded: once the memory is erased, no later call can tell which quotes were its own.
-        with CancelScope(shield=True):
-            result = await tools.acall(name, given)
-            if result["status"] == "erased" and quoted:
-                # The quotes were stored for this memory, and would still be recalled without it.
-                gone = EraseMessages(thread=THREAD, messages=quoted)
-                await caller.memory.erase(scope, gone)
-        return result
+        return await tools.acall(name, given)
 
     async def profile(self, caller: McpCaller) -> dict[str, Json]:
         """Return the profile documents of a scope, by type, and by name if there are several."""
@@ -136,20 +123,3 @@ def _wrong(types: Sequence[MemoryType], name: str, arguments: JsonObject) -> str
     kinds = [shape_of(each) for each in types]
     tool = next(each for each in tools_offered(kinds) if each.name == name)
     return wrong_arguments(tool, arguments)
-
-
-async def _quoted_for(caller: McpCaller, scope: Scope, id_: str) -> list[str]:
-    """
-    Return the messages of the quotes' thread that any version of a memory rests on.
-
-    A finding is stored without quotes: messages cited beside one belong to other memories.
-    """
-    type_, _, key = id_.partition("/")
-    if not type_ or not key:
-        return []
-    versions = await caller.memory.history(scope, type_, key)
-    cited = [
-        [each for found in version.evidence.values() for each in found] for version in versions
-    ]
-    quoted = [found for found in cited if not any(each.is_finding for each in found)]
-    return sorted({each.message for found in quoted for each in found if each.thread == THREAD})

@@ -10,6 +10,7 @@ from fastapi import Response
 
 from recollect.deferred_imports import load_modules
 from recollect.errors import NotFoundError, RepeatedRequestError, UsageError
+from recollect.formation.told_times import RESTORED
 from recollect.memory.conflict_retries import decided_unerased
 from recollect.memory.facade import Recollect
 from recollect.records import EndMemory, PutMemory, Write
@@ -198,7 +199,7 @@ async def _restoring_writes(
         evidence=found.evidence,
         trust=found.trust,
         state=found.state,
-        cause=f"restored {found.version}",
+        cause=f"{RESTORED} {found.version}",
     )
     if found.state != "active":
         return [restored]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Self, TypeVar, final
 
 from recollect.observability.health import BackgroundTasks
@@ -133,6 +134,10 @@ class Transactor(ABC):
         self, threads: CheckpointThreads
     ) -> None:
         """Erase the graph checkpoints of *threads* kept beside the store; raise on failure."""
+
+    async def _checkpoint_ids(self) -> Sequence[str]:
+        """Return the thread ids of all graph checkpoints kept beside the store."""
+        return ()
 
     @final
     async def _idempotency(

@@ -8,7 +8,7 @@ plans with rows and applies their effects.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TypeVar, final
 
@@ -212,6 +212,9 @@ class StoreView(Store):
 
     async def _erase_checkpoints(self, threads: CheckpointThreads) -> None:
         await self._store._erase_checkpoints(threads)
+
+    async def _checkpoint_ids(self) -> Sequence[str]:
+        return await self._store._checkpoint_ids()
 
     async def _secret(self) -> bytes:
         return await self._store._secret()

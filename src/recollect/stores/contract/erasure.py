@@ -11,11 +11,17 @@ from anyio import to_thread
 
 from recollect.ports import Clock, Ids
 from recollect.records import Scope
-from recollect.stores.checkpoint_threads import CheckpointThreads, copies_of
+from recollect.stores.checkpoint_threads import CheckpointThreads, copies_of, thread_of
 from recollect.stores.contract.backend import Transactor
 from recollect.stores.digests import keyed_digest
 from recollect.stores.plans.audit import plan_unnamed
-from recollect.stores.plans.erase_ledger import LedgerEntry, entry_of, row_of, target_digests
+from recollect.stores.plans.erase_ledger import (
+    LedgerEntry,
+    entry_of,
+    row_of,
+    target_digests,
+    threads_named,
+)
 from recollect.stores.plans.erase_targets import EraseReceipt, EraseTarget, check_target
 from recollect.stores.plans.erasure import plan_erase, receipt_of
 from recollect.stores.plans.outside_removals import plan_noting, receipts_with_removals
@@ -67,7 +73,7 @@ class EraseStore(Transactor):
             revised=0,
             erased_at=now,
         )
-        erasing = partial(plan_erase, scope=scope, target=target, receipt=receipt)
+        erasing = partial(plan_erase, scope=scope, target=target, receipt=receipt, key=secret)
         noting = partial(plan_noting, plan=erasing, name=receipt.id, ids=self._ids, now=now)
         plan = partial(plan_unnamed, plan=noting, secret=secret)
         erased = await self._change("erase", scope, plan)
@@ -160,6 +166,20 @@ class EraseStore(Transactor):
             return PlannedWrite(Effect(receipts=new), len(new))
 
         return await self._transact(plan)
+
+    @final
+    async def erase_checkpoints(self, entries: Sequence[LedgerEntry]) -> int:
+        """
+        Erase the graph checkpoints of what *entries* name; return of how many threads.
+
+        A graph may have checkpoints of a thread that is not stored. Those of a thread are erased if
+        it is named, or its scope as a whole.
+        """
+        ids = {found: id_ for id_ in await self._checkpoint_ids() if (found := thread_of(id_))}
+        named = [ids[each] for each in threads_named(entries, ids)]
+        if named:
+            await self._erase_checkpoints(CheckpointThreads(ids=tuple(named)))
+        return len(named)
 
     @final
     async def clean(self) -> list[EraseReceipt]:

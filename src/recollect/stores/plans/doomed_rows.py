@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from recollect.errors import VersionConflictError
 from recollect.records import INSTRUCTIONS, INSTRUCTIONS_PROPOSAL
@@ -14,11 +14,12 @@ from recollect.stores.plans.erase_targets import (
     EraseExpired,
     EraseMemory,
     EraseMessages,
+    EraseQuotedMemory,
     EraseScope,
     EraseSource,
     EraseTarget,
 )
-from recollect.stores.plans.evidence import findings_from, source_link
+from recollect.stores.plans.evidence import findings_from, quoted_in, source_link
 from recollect.stores.plans.memories import is_expired
 from recollect.stores.plans.positions import all_messages_of
 from recollect.stores.plans.side_records import expired_sides
@@ -35,7 +36,7 @@ class DoomedRows:
 
     *named* are (thread, message) pairs that evidence may cite, even if no such message exists. A
     sweep names nothing: it takes what has expired. *addresses* are those of the memories that are
-    named, even if none is there.
+    named, even if none is there. *found* names what only the rows tell, for the erase ledger.
     """
 
     messages: Sequence[MessageRow] = ()
@@ -47,6 +48,7 @@ class DoomedRows:
     addresses: Sequence[tuple[str, str]] = ()
     all_of_scope: bool = False
     is_sweep: bool = False
+    found: Sequence[EraseTarget] = ()
 
 
 def doomed_rows(rows: Rows, scope: ScopeRow, target: EraseTarget, now: int) -> DoomedRows:
@@ -56,33 +58,10 @@ def doomed_rows(rows: Rows, scope: ScopeRow, target: EraseTarget, now: int) -> D
             messages = list(rows.all_messages(scope.id))
             memories = list(rows.memories(scope.id))
             return DoomedRows(messages=messages, memories=memories, all_of_scope=True)
-        case EraseMemory(type=type_, key=key, expected=expected):
-            memory = rows.memory(scope.id, type_, key)
-            if expected is not None and memory and memory.version != expected:
-                address = f"{type_}/{key} in {written_scope(scope.segments)}"
-                raise VersionConflictError(address, expected, memory.version)
-            named = [memory] if memory else []
-            return DoomedRows(
-                memories=[
-                    *named,
-                    *_proposals_for(rows, scope, type_, key),
-                    *_proposed_instructions(rows, scope, type_, key),
-                    *(each for row in named for each in _refusals_of(rows, row)),
-                ],
-                sides=_lifetime_of(rows, scope, type_, key),
-                addresses=[(type_, key)],
-            )
+        case EraseMemory():
+            return _memory_rows(rows, scope, target)
         case EraseExpired(types=types):
-            found = rows.memories(scope.id)
-            return DoomedRows(
-                memories=[
-                    row
-                    for row in found
-                    if is_expired(row, now) and (row.type in types or not types)
-                ],
-                sides=expired_sides(rows, scope.id, now),
-                is_sweep=True,
-            )
+            return _expired_rows(rows, scope, types, now)
         case EraseSource(source=source):
             messages = list(rows.messages_of_source(scope.id, source))
             ids = rows.thread_ids(scope.id, sorted({each.thread for each in messages}))
@@ -99,6 +78,61 @@ def doomed_rows(rows: Rows, scope: ScopeRow, target: EraseTarget, now: int) -> D
             sides = _marks_of(rows, scope, named_ids)
             return DoomedRows(messages=live, named=named_ids, sides=sides)
     return _doomed_thread(rows, scope, target.thread)
+
+
+def _memory_rows(rows: Rows, scope: ScopeRow, target: EraseMemory) -> DoomedRows:
+    type_, key, expected = target.type, target.key, target.expected
+    memory = rows.memory(scope.id, type_, key)
+    if expected is not None and memory and memory.version != expected:
+        address = f"{type_}/{key} in {written_scope(scope.segments)}"
+        raise VersionConflictError(address, expected, memory.version)
+    named = [memory] if memory else []
+    doomed = DoomedRows(
+        memories=[
+            *named,
+            *_proposals_for(rows, scope, type_, key),
+            *_proposed_instructions(rows, scope, type_, key),
+            *(each for row in named for each in _refusals_of(rows, row)),
+        ],
+        sides=_lifetime_of(rows, scope, type_, key),
+        addresses=[(type_, key)],
+    )
+    if memory is None or not isinstance(target, EraseQuotedMemory):
+        return doomed
+    return _with_quotes(rows, scope, doomed, memory, target.thread)
+
+
+def _with_quotes(
+    rows: Rows, scope: ScopeRow, doomed: DoomedRows, memory: MemoryRow, thread: str
+) -> DoomedRows:
+    """Add the messages of *thread* that any version of *memory* quotes to the *doomed* rows."""
+    past = (row.evidence for row in rows.revisions(scope.id, memory.uid))
+    ids = sorted({each for text in (memory.evidence, *past) for each in quoted_in(text, thread)})
+    target = EraseMessages(thread=thread, messages=ids)
+    quotes = doomed_rows(rows, scope, target, memory.updated_at)
+    return replace(
+        doomed,
+        messages=quotes.messages,
+        named=quotes.named,
+        sides=[*doomed.sides, *quotes.sides],
+        found=[target],
+    )
+
+
+def _expired_rows(rows: Rows, scope: ScopeRow, types: Sequence[str], now: int) -> DoomedRows:
+    memories = [
+        row
+        for row in rows.memories(scope.id)
+        if is_expired(row, now) and (row.type in types or not types)
+    ]
+    return DoomedRows(
+        memories=memories,
+        sides=expired_sides(rows, scope.id, now),
+        is_sweep=True,
+        # A backup may hold a memory from before it was given an expiry: without its name, a
+        # restore would put it in force again.
+        found=[EraseMemory(type=row.type, key=row.key) for row in memories],
+    )
 
 
 def _proposals_for(rows: Rows, scope: ScopeRow, type_: str, key: str) -> Iterator[MemoryRow]:

@@ -8,7 +8,7 @@ erased, and given a scope, whether the erase was in or below it. The entry alone
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final
 
 from recollect.errors import UsageError
@@ -59,8 +59,13 @@ def target_digests(key: bytes, scope: Scope, target: EraseTarget) -> bytes:
 
     That scope and each one above it have a digest, by which the erases below a scope are found.
     """
-    names = (digest_of_target(key, scope, each) for each in _each(target))
-    return b"".join((*names, *_marks_of(key, scope)))
+    return named_digests(key, scope, target) + b"".join(_marks_of(key, scope))
+
+
+def named_digests(key: bytes, scope: Scope, *targets: EraseTarget) -> bytes:
+    """Return the concatenated digests of all that *targets* name in a scope."""
+    names = (each for target in targets for each in _each(target))
+    return b"".join(digest_of_target(key, scope, each) for each in names)
 
 
 def _marks_of(key: bytes, scope: Scope) -> Iterator[bytes]:
@@ -83,7 +88,7 @@ def _each(target: EraseTarget) -> Iterator[EraseTarget]:
             yield EraseMessages(thread=target.thread, messages=[message])
     elif isinstance(target, EraseMemory):
         # The memory is named by its address alone, at whichever version it was erased.
-        yield replace(target, expected=None)
+        yield EraseMemory(type=target.type, key=target.key)
     else:
         yield target
 
@@ -200,10 +205,7 @@ def named_in(entries: Iterable[LedgerEntry], records: Sequence[JsonObject]) -> l
     """
     if not records:
         return []
-    # By key: entries adopted from other stores have digests made with the keys of those.
-    known: dict[bytes, set[bytes]] = {}
-    for entry in entries:
-        known.setdefault(entry.key, set()).update(entry.digests)
+    known = _known_digests(entries)
     scope = tuple(map(str, check_list(records[0]["scope"], "segment")))
     if any(_names_scope(key, digests, scope) for key, digests in known.items()):
         return [EraseScope()]
@@ -212,6 +214,28 @@ def named_in(entries: Iterable[LedgerEntry], records: Sequence[JsonObject]) -> l
         for target in _candidates(records)
         if any(digest_of_target(key, scope, target) in known[key] for key in known)
     ]
+
+
+def threads_named(
+    entries: Iterable[LedgerEntry], places: Iterable[tuple[Scope, str]]
+) -> Iterator[tuple[Scope, str]]:
+    """Yield those of *places*, threads, that *entries* name, or whose whole scope they name."""
+    known = _known_digests(entries)
+    for scope, thread in places:
+        target = EraseThread(thread=thread)
+        for key, digests in known.items():
+            is_named = digest_of_target(key, scope, target) in digests
+            if is_named or _names_scope(key, digests, scope):
+                yield scope, thread
+                break
+
+
+def _known_digests(entries: Iterable[LedgerEntry]) -> dict[bytes, set[bytes]]:
+    """Return digests by key: entries adopted from other stores have those stores' keys."""
+    known: dict[bytes, set[bytes]] = {}
+    for entry in entries:
+        known.setdefault(entry.key, set()).update(entry.digests)
+    return known
 
 
 def _names_scope(key: bytes, digests: set[bytes], scope: Scope) -> bool:

@@ -76,6 +76,18 @@ class EraseMemory:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EraseQuotedMemory(EraseMemory):
+    """
+    One memory with the messages of *thread* that any of its revisions quotes.
+
+    For a thread in which messages are stored for the memories that quote them, and for nothing
+    else: once the memory is gone, no later erase could tell which of them were its own.
+    """
+
+    thread: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EraseSource:
     """
     All messages and findings from one source, and everything derived from them alone.

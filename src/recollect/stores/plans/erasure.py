@@ -23,6 +23,7 @@ from recollect.stores.plans.derived_rows import (
     version_names,
 )
 from recollect.stores.plans.doomed_rows import DoomedRows, doomed_rows
+from recollect.stores.plans.erase_ledger import named_digests
 from recollect.stores.plans.erase_targets import EraseExpired, EraseReceipt, EraseScope, EraseTarget
 from recollect.stores.plans.evidence import evidence_messages
 from recollect.stores.plans.held_ends import held_ends
@@ -63,7 +64,7 @@ def receipt_of(row: ReceiptRow) -> EraseReceipt:
 
 
 def plan_erase(
-    rows: Rows, scope: Scope, target: EraseTarget, *, receipt: ReceiptRow
+    rows: Rows, scope: Scope, target: EraseTarget, *, receipt: ReceiptRow, key: bytes = b""
 ) -> PlannedWrite[ReceiptRow]:
     """
     Erase *target* from *scope*, with everything derived from it alone.
@@ -71,7 +72,8 @@ def plan_erase(
     Every affected scope gets a new epoch, so that no formation, index or cursor started before can
     bring anything back. Formation receipts that may repeat what is erased are blanked: only their
     counts stay, and which memories they changed. If there is nothing to erase, the receipt's counts
-    are zero.
+    are zero. With the *key* of the ledger, what only the rows tell of the target is added to the
+    digests of the receipt.
     """
     if isinstance(target, EraseScope | EraseExpired) and target.below:
         found = list(rows.scopes_below(scope, None))
@@ -81,6 +83,8 @@ def plan_erase(
     for row in found:
         doomed = doomed_rows(rows, row, target, receipt.erased_at)
         part, receipt = _effect_of(rows, row, doomed, receipt)
+        found_there = named_digests(key, row.segments, *doomed.found)
+        receipt = replace(receipt, target=receipt.target + found_there)
         parts.append(part)
     is_void = not (
         receipt.messages or receipt.memories or any(each.dropped_sides for each in parts)

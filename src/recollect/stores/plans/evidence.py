@@ -180,6 +180,17 @@ def findings_from(source: str, text: str) -> set[tuple[str, str]]:
     }
 
 
+def quoted_in(text: str, thread: str) -> set[str]:
+    """
+    Return the messages of *thread* that stored evidence quotes.
+
+    A part with a finding quotes none: what is cited beside one belongs to other memories.
+    """
+    places = () if text == NO_EVIDENCE else json.loads(text).values()
+    quoted = [found for found in places if not any(len(each) > _MESSAGE_FIELDS for each in found)]
+    return {each[1] for found in quoted for each in found if each[0] == thread}
+
+
 def _cited_in(text: str) -> list[Sequence[Any]]:
     if text == NO_EVIDENCE:  # most memories: spare the parser
         return []

@@ -26,6 +26,7 @@ _TABLES: Final = (
     "checkpoint_writes",
 )
 _FIND: Final = "SELECT to_regclass(name)::text FROM unnest(%s::text[]) AS given (name)"
+_IDS: Final = sql.SQL("SELECT DISTINCT thread_id FROM ")
 _DELETE: Final = sql.SQL("DELETE FROM ")
 _COPIES: Final = sql.SQL(" WHERE thread_id = ANY(%(ids)s) OR starts_with(thread_id, %(prefix)s)")
 _REWRITE: Final = sql.SQL("VACUUM (FULL) ")
@@ -64,6 +65,26 @@ def erase_checkpoints(location: PostgresLocation, threads: CheckpointThreads) ->
                     connection.execute(_DELETE + sql.Identifier(table) + _COPIES, given)
         finally:
             close_quietly(connection)
+
+
+def thread_ids(location: PostgresLocation) -> list[str]:
+    """
+    Return the thread ids of all checkpoints; none without the saver's tables.
+
+    Raises:
+        StoreError: PostgreSQL failed.
+    """
+    with store_errors(location.name):
+        connection = connect(location)
+        try:
+            connection.answer_s = location.answer_s
+            found: set[str] = set()
+            for table in _tables(connection):
+                rows = connection.execute(_IDS + sql.Identifier(table)).fetchall()
+                found |= {id_ for (id_,) in rows}
+        finally:
+            close_quietly(connection)
+    return sorted(found)
 
 
 def rewrite_checkpoints(connection: Connection, location: PostgresLocation) -> None:

@@ -21,7 +21,7 @@ from recollect.stores.foreseen_reads import foreseen_reads, foreseen_sides
 from recollect.stores.plans.leases import Lease, LeaseRequest
 from recollect.stores.plans.snapshot import SnapshotQuery
 from recollect.stores.postgres.bootstrap import open_database
-from recollect.stores.postgres.checkpoints import erase_checkpoints, rewrite_checkpoints
+from recollect.stores.postgres.checkpoints import erase_checkpoints, rewrite_checkpoints, thread_ids
 from recollect.stores.postgres.connections import close_quietly, connect
 from recollect.stores.postgres.driver_errors import LOG, store_errors
 from recollect.stores.postgres.grouped_writes import GroupedLeases, GroupedWrites
@@ -177,6 +177,9 @@ class PostgresStore(Store):
 
     async def _erase_checkpoints(self, threads: CheckpointThreads) -> None:
         await self._run(partial(erase_checkpoints, self._location, threads))
+
+    async def _checkpoint_ids(self) -> Sequence[str]:
+        return await self._run(partial(thread_ids, self._location))
 
     async def _secret(self) -> bytes:
         return self._key

@@ -16,6 +16,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from secrets import randbelow
 from typing import Final
+from weakref import finalize
 
 from recollect.errors import (
     StoreCorruptError,
@@ -30,6 +31,12 @@ from recollect.stores.checkpoint_threads import CheckpointThreads
 from recollect.stores.sqlite.connections import LOCK_WAIT_S
 from recollect.stores.sqlite.driver_errors import LOG
 from recollect.stores.sqlite.engine import check_engine, version_of
+from recollect.stores.sqlite.inherited_files import (
+    OpenedFile,
+    check_not_inherited,
+    note_closed,
+    note_opened,
+)
 
 _TABLES: Final = frozenset({"checkpoints", "writes"})
 _OWNER_ONLY: Final = 0o600
@@ -47,6 +54,20 @@ _FAILURES: Final[dict[str, tuple[type[StoreError], str]]] = {
 """The error class and the advice by the beginning of SQLite's error name."""
 
 
+class _CheckpointConnection(sqlite3.Connection):
+    """A connection to a file that no forked child may open as long as this one is open."""
+
+    opened: OpenedFile | None = None
+
+    def close(self) -> None:
+        """Close the connection, unless it is that of a parent process; idempotent."""
+        if self.opened is not None and self.opened.process != os.getpid():
+            return
+        super().close()
+        if self.opened is not None:
+            note_closed(self.opened)
+
+
 def connect(file: str, *, lock_wait_s: float = LOCK_WAIT_S) -> sqlite3.Connection:
     """
     Open the checkpoint file; a missing one is created, readable by its owner only.
@@ -54,6 +75,7 @@ def connect(file: str, *, lock_wait_s: float = LOCK_WAIT_S) -> sqlite3.Connectio
     The connection may be used by several threads, one at a time.
 
     Raises:
+        StoreClosedError: The parent of this process had the file open at the fork.
         StoreError: The folder does not exist, or SQLite failed; the class tells why.
     """
     if not Path(file).parent.is_dir():
@@ -62,8 +84,9 @@ def connect(file: str, *, lock_wait_s: float = LOCK_WAIT_S) -> sqlite3.Connectio
     # Create it first: SQLite would make it readable by all, and the log and its index with it.
     with suppress(FileExistsError):
         os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, _OWNER_ONLY))
+    check_not_inherited(file)
     with saver_errors(file):
-        connection = sqlite3.connect(file, timeout=lock_wait_s, check_same_thread=False)
+        connection = _opened(file, lock_wait_s)
         try:
             connection.execute("PRAGMA secure_delete = ON")  # deleted rows become zeros
             connection.execute("PRAGMA synchronous = FULL")  # an erase survives a power loss
@@ -72,6 +95,22 @@ def connect(file: str, *, lock_wait_s: float = LOCK_WAIT_S) -> sqlite3.Connectio
         except BaseException:
             connection.close()
             raise
+    return connection
+
+
+def _opened(file: str, lock_wait_s: float) -> sqlite3.Connection:
+    # Noted first: another thread may fork while SQLite opens the file.
+    opened = note_opened(file)
+    try:
+        connection = sqlite3.connect(
+            file, timeout=lock_wait_s, check_same_thread=False, factory=_CheckpointConnection
+        )
+    except BaseException:
+        note_closed(opened)
+        raise
+    connection.opened = opened
+    # A connection that is collected without being closed is closed by then.
+    finalize(connection, note_closed, opened).atexit = False
     return connection
 
 
@@ -95,6 +134,23 @@ def erase_checkpoints(
             # A random mark per erase: a cleaning that began before this one does not clear it.
             connection.execute(f"PRAGMA user_version = {1 + randbelow(_MARKS)}")
         connection.execute("COMMIT")
+
+
+def thread_ids(file: str, *, lock_wait_s: float = LOCK_WAIT_S) -> list[str]:
+    """
+    Return the thread ids of all checkpoints and writes; none without a file.
+
+    Raises:
+        StoreError: SQLite failed; the class tells why.
+    """
+    if not Path(file).exists():
+        return []
+    with saver_errors(file), closing(connect(file, lock_wait_s=lock_wait_s)) as connection:
+        found: set[str] = set()
+        for table in _tables(connection):
+            statement = f"SELECT DISTINCT thread_id FROM {table}"  # noqa: S608 (one of our two names)
+            found |= {id_ for (id_,) in connection.execute(statement).fetchall()}
+    return sorted(found)
 
 
 def remove_erased_bytes(file: str, *, lock_wait_s: float = LOCK_WAIT_S) -> None:

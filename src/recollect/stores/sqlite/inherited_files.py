@@ -12,7 +12,7 @@ from recollect.stores.sqlite.file_identity import number_of
 
 @dataclass(frozen=True, eq=False, slots=True)
 class OpenedFile:
-    """A file that a store of a process opened, by its device and inode numbers."""
+    """A file that a process opened, by its device and inode numbers."""
 
     process: int
     number: tuple[int, int] | None
@@ -51,5 +51,6 @@ def note_opened(path: str) -> OpenedFile:
 
 
 def note_closed(opened: OpenedFile) -> None:
-    """Record that a file was closed; idempotent."""
-    _OPENED.pop(opened, None)
+    """Record that a file was closed; idempotent. In a child, its parent still has it open."""
+    if opened.process == os.getpid():
+        _OPENED.pop(opened, None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar, get_args
@@ -207,6 +207,15 @@ class SQLiteStore(Store):
         wait_s = self._location.lock_wait_s
         work = partial(erase_checkpoints, self._location.checkpoints, threads, lock_wait_s=wait_s)
         await asyncio.get_running_loop().run_in_executor(None, work)
+
+    async def _checkpoint_ids(self) -> Sequence[str]:
+        self._check_process()
+        await load_modules(_CHECKPOINTS)
+        from recollect.stores.sqlite.checkpoints import thread_ids
+
+        wait_s = self._location.lock_wait_s
+        work = partial(thread_ids, self._location.checkpoints, lock_wait_s=wait_s)
+        return await asyncio.get_running_loop().run_in_executor(None, work)
 
     async def _secret(self) -> bytes:
         return self._key
