@@ -8,12 +8,14 @@ const APART = {
   compared: "diff|one_after_another|overview|proposal|proposal_question|proposals|usage",
   // The talk and some later screens.
   talk: "drafts|erase_button|form_now|kept_talks|model_name|outbox|receipts|refused_memory|rich_text|take_back|turns|undo|value",
+  // The slider over the days, and fields for a day.
+  days: "day_input|time_bar",
   // Later screens only, the form of a memory, what an erase forgets, and two small screens that come when they are asked for.
-  late: "causes|erase_dialog|erased_traces|erase_look|erase_plan|erase_reach|erased_kinds|evidence|jsonlines|memory_acts|outcomes|recall_reasons|memory_add|recall_settings|schema_form|told_sentences|value_changes|value_form|written_here",
+  late: "causes|erase_dialog|erased_traces|erase_look|erase_plan|erase_reach|erased_kinds|evidence|jsonlines|memory_acts|outcomes|recall_reasons|memory_add|recall_settings|schema_form|told_sentences|value_changes|value_form|verdict|review_question|copy_button|written_here",
 };
 /** What is best left where it is needed. */
 const ALONE = "api_document|graph_\\w+";
-const parts = (modules: string): RegExp => new RegExp(`src/(lib|parts|api|screens(?=/(erase_dialog|memory_add)))/(${modules})\\.tsx?$`);
+const parts = (modules: string): RegExp => new RegExp(`src/(lib|parts|api|screens(?=/(erase_dialog|memory_add|review_question)))/(${modules})\\.tsx?$`);
 const partsBut = (modules: string): RegExp => new RegExp(`src/(lib|parts|api)/(?!(${modules})\\.)`);
 
 /** What is said of parameters, and of how files were imported, is found by the service's sentences: in a build by their digests, which are a fifth of them. */

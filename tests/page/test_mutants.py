@@ -29,7 +29,7 @@ class Fault(NamedTuple):
 FAULTS: Final = (
     Fault("lib/bulk.ts", "if (part.length > 1) rest", "if (part.length > 2) rest", "bulk"),
     Fault("lib/bulk.ts", 'each.state === "quarantined"', "true", "bulk"),
-    Fault("lib/bulk.ts", "tokens.at(-1)", "tokens.at(0)", "bulk"),
+    Fault("lib/undo_tokens.ts", "tokens.at(-1)", "tokens.at(0)", "bulk"),
     Fault("lib/bulk.ts", "if (!isOfPart(error)) {", "if (false) {", "bulk"),
     Fault("lib/listing.ts", "total / PART) - 1", "total / PART)", "listing"),
     Fault("parts/virtual_rows.tsx", "Math.min(count - 1", "Math.min(count", "listing"),
