@@ -32,6 +32,14 @@ const LINE = '{"role": "user", "content": "…"}';
 export function whyRefused({ code, values }: Reason, t: Say): string {
   const known = REASONS.find((each) => each === code);
   if (!known) return "";
-  const rounded = Object.entries(values).map(([name, value]) => [name, typeof value === "number" ? Math.ceil(value) : value] as const);
-  return t(`refusal.${known}`, { ...Object.fromEntries(rounded), example: LINE });
+  const rounded = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, typeof value === "number" ? Math.ceil(value) : value] as const));
+  return t(`refusal.${known}`, { ...rounded, ...(known === "quota" && quotaOf(rounded, t)), example: LINE });
+}
+
+const QUOTAS = ["messages_a_day", "memories_a_day", "bytes_a_day", "requests_a_second", "streams_max"] as const;
+
+/** What a quota limits, in words, and how many of it. */
+function quotaOf({ limit_name: name, limit = "" }: Readonly<Record<string, string | number>>, t: Say): Record<string, string | number> {
+  const known = QUOTAS.find((each) => each === name);
+  return { count: limit, ...(known && { limit_name: t(`limit.${known}`) }) };
 }

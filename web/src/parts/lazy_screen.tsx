@@ -24,7 +24,7 @@ export function lazyScreen<P extends object>(name: string, load: () => Promise<{
       return <Screen {...props} />;
     }
     if (asked.error) return <Missing />;
-    return <div className="page"><Loading /></div>;
+    return <div className="page"><Loading isScreen /></div>;
   };
 }
 
@@ -46,7 +46,7 @@ function Missing() {
     setTrying(false);
   };
   const isAway = useStanding() === "away";
-  if (!cause.value || isAway) return <div className="page"><Loading /></div>;
+  if (!cause.value || isAway) return <div className="page"><Loading isScreen /></div>;
   return (
     <Broken title={t("missing")} why={t(`missing.${cause.value}`)}>
       {cause.value === "unreachable"

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "react";
 import { api } from "../api/client";
 import type { Memory, MemoryCounts } from "../api/shapes";
 import { useAsked, useLater } from "../lib/asking";
-import { nameOf } from "../lib/bulk";
+import { nameOf } from "../lib/chosen";
 import { useChanges } from "../lib/changes";
 import { useSought } from "../lib/erasures";
 import { PART, useListing, type ListedPart, type Listing } from "../lib/listing";
