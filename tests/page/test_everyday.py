@@ -12,8 +12,9 @@ from tests.harness.played_demo import play_demo
 if TYPE_CHECKING:
     from tests.page.conftest import Story, Walks
 
-CHAPTERS: Final = ("folded", "decided", "restored", "copied", "limited", "away")
+CHAPTERS: Final = ("folded", "decided", "restored", "keyed", "copied", "limited", "away")
 LINES_SHOWN: Final = 12
+SLIDER_PX: Final = 180
 SCREEN_PX: Final = 300
 """What comes is drawn at least so wide: less is seen as an empty screen."""
 
@@ -67,6 +68,14 @@ def test_what_was_deleted_is_restored_in_another_tab(story: Story) -> None:
 
     assert 200 == told["status"]
     assert "the browser in which that was done can restore it" in told["gone"]
+
+
+def test_a_dialog_gives_the_focus_back(story: Story) -> None:
+    """To the button that opened it; on a telephone the slider over the days has room."""
+    told = story.facts["keyed"]
+
+    assert "scope-button" in told["after"]
+    assert told["slider"] >= SLIDER_PX
 
 
 def test_a_new_key_is_copied_by_a_button(story: Story) -> None:

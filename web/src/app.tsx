@@ -21,7 +21,7 @@ import { useDecided } from "./lib/waiting";
 import { Field, Toasts } from "./parts/basics";
 import { Boundary } from "./parts/boundary";
 import { Icon, type IconName } from "./parts/icons";
-import { lazyScreen, withLate } from "./parts/lazy_screen";
+import { lazyDialog, lazyScreen, withLate } from "./parts/lazy_screen";
 import { Empty, Failure, Loading } from "./parts/states";
 import { DayButton, DayStrip } from "./parts/day_strip";
 import type { Word } from "./words";
@@ -40,8 +40,8 @@ const LOADERS = {
   settings: () => withLate(import("./screens/settings")),
   api: () => withLate(import("./screens/api")),
 };
-const ChooseScope = lazyScreen("choose_scope", async () => ({ default: (await import("./screens/frame_dialogs")).ChooseScope }));
-const Shortcuts = lazyScreen("shortcuts", async () => ({ default: (await import("./screens/frame_dialogs")).Shortcuts }));
+const ChooseScope = lazyDialog("choose_scope", async () => ({ default: (await import("./screens/frame_dialogs")).ChooseScope }));
+const Shortcuts = lazyDialog("shortcuts", async () => ({ default: (await import("./screens/frame_dialogs")).Shortcuts }));
 const LAZY: Record<string, ComponentType> = Object.fromEntries(Object.entries(LOADERS).map(([name, load]) => [name, lazyScreen(name, load)]));
 
 /** Fetch the script of the place that a reader begins with, while nothing else is known yet. */

@@ -115,6 +115,31 @@ async function copied() {
   await page.keyboard.press("Escape");
 }
 
+/** By keys alone: a dialog gives the focus back, and a box that is ticked takes no letters. On a telephone the slider over the days has room. */
+async function keyed() {
+  await page.goto(`${base}/#/memories?${SCOPE}`);
+  await page.locator(".row").first().waitFor();
+  const focused = () => page.evaluate(() => document.activeElement?.className ?? "");
+  await page.locator(".scope-button").focus();
+  await page.keyboard.press("Enter");
+  await page.locator("dialog[open]").waitFor();
+  await page.keyboard.press("Escape");
+  await page.locator("dialog").waitFor({ state: "detached" });
+  const after = await focused();
+  await page.locator(".filters input[type=checkbox]").focus();
+  await page.keyboard.press("g");
+  await page.keyboard.press("v");
+  await page.waitForURL(/#\/review/);
+  await page.keyboard.press("?");
+  await page.locator("dialog[open] kbd").first().waitFor();
+  await page.keyboard.press("Escape");
+  await page.setViewportSize(PHONE);
+  await page.goto(`${base}/#/overview?${SCOPE}&known=2025-03-20`);
+  const slider = await page.locator(".time-slider input[type=range]").evaluate((each) => Math.round(each.getBoundingClientRect().width));
+  facts.tell("keyed", { after, slider });
+  await page.setViewportSize(DESKTOP);
+}
+
 /** The wait of a quota is said as people say it, in the reader's language, also after a reload. */
 async function limited() {
   const body = JSON.stringify({ status: 429, code: "quota", title: "Too Many Requests", detail: "messages today: 12 and 2 more: the limit messages_a_day is 12; retry after 19657 s", facts: { what: "messages today", limit_name: "messages_a_day", limit: 12, retry_after_s: 19656.7 } });
@@ -154,4 +179,4 @@ async function away() {
   facts.tell("away", screens);
 }
 
-await told({ folded, decided, restored, copied, limited, away }, { facts, page, noted, close: async () => { await close(); proxy.close(); } });
+await told({ folded, decided, restored, keyed, copied, limited, away }, { facts, page, noted, close: async () => { await close(); proxy.close(); } });
