@@ -45,11 +45,12 @@ def test_a_long_message_is_folded(story: Story) -> None:
 
 
 def test_marked_words_are_in_sight(story: Story) -> None:
-    """A message in which words are marked is not folded."""
+    """A message in which words are marked, or that a link leads to, is not folded."""
     told = story.facts["folded"]
 
     assert told["marked"]
     assert 0 == told["folds"]
+    assert {"folds": 0, "others": 1} == story.facts["linked"]
 
 
 def test_what_waits_is_decided_on_its_own_page(story: Story) -> None:

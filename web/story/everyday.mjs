@@ -50,6 +50,9 @@ async function folded() {
   await turns.nth(2).locator("mark").waitFor();
   await page.waitForTimeout(300);
   facts.tell("folded", { heights, before, after, marked: await turns.nth(2).locator("mark").evaluate((each) => each.getBoundingClientRect().bottom < innerHeight && each.getBoundingClientRect().top > 0), folds: await turns.nth(2).locator(".fold-more").count() });
+  await page.goto(`${base}/#/chat/letters?${SCOPE}&message=${id}`);
+  await page.locator("mark").waitFor({ state: "detached" });
+  facts.tell("linked", { folds: await turns.nth(2).locator(".fold-more").count(), others: await turns.nth(1).locator(".fold-more").count() });
   await audited(page, facts, "folded");
 }
 

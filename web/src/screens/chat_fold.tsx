@@ -6,7 +6,7 @@ import { useAround } from "../lib/session";
 
 export function Folded({ text, isWhole, stay, children }: {
   text: string;
-  /** It is shown whole: words in it are marked, or it is only just being said. */
+  /** It is shown whole: a link leads to it, words in it are marked, or it was only just said. */
   isWhole: boolean;
   /** Called before it is unfolded. */
   stay: () => void;

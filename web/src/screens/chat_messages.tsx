@@ -150,7 +150,7 @@ const Turn = memo(function Turn({ thread, message, quotes, isWanted, brought, is
         {message.unsent?.state === "unsent" && <Badge kind="wrong">{t(isDoubtful(message.unsent, readAt) ? "chat.unconfirmed" : "chat.unsent")}</Badge>}
         {erase && <button type="button" className="plain turn-erase" aria-label={t("erase.this")} title={t("erase.this")} onClick={() => erase(message.id)}><Icon name="erase" /></button>}
       </header>
-      <Folded text={message.text} isWhole={words.length > 0 || isJustSaid} stay={stay}>
+      <Folded text={message.text} isWhole={isWanted || words.length > 0 || isJustSaid} stay={stay}>
         {message.text && !words.length && (message.role === "assistant" || message.text.includes("```")) ? <Answer text={message.text} /> : (
           <p className="turn-text">
             {message.text
