@@ -10,8 +10,10 @@ const APART = {
   talk: "drafts|erase_button|form_now|kept_talks|model_name|outbox|receipts|refused_memory|rich_text|take_back|turns|undo|value",
   // The slider over the days, and fields for a day.
   days: "day_input|time_bar",
+  // What is asked for after the first view.
+  after: "change_handover|replaced",
   // Later screens only, the form of a memory, what an erase forgets, and two small screens that come when they are asked for.
-  late: "causes|erase_dialog|erased_traces|erase_look|erase_plan|erase_reach|erased_kinds|evidence|jsonlines|memory_acts|outcomes|recall_reasons|memory_add|recall_settings|schema_form|told_sentences|value_changes|value_form|verdict|review_question|copy_button|written_here",
+  late: "bulk|bulk_bar|causes|erase_dialog|erased_traces|erase_look|frame_dialogs|scope_choice|erase_plan|erase_reach|erased_kinds|evidence|jsonlines|memory_acts|outcomes|recall_reasons|memory_add|recall_settings|schema_form|told_sentences|value_changes|value_form|verdict|review_question|copy_button|written_here",
 };
 /** What is best left where it is needed. */
 const ALONE = "api_document|graph_\\w+";

@@ -40,8 +40,8 @@ const LOADERS = {
   settings: () => withLate(import("./screens/settings")),
   api: () => withLate(import("./screens/api")),
 };
-const ChooseScope = lazyDialog("choose_scope", async () => ({ default: (await import("./screens/frame_dialogs")).ChooseScope }));
-const Shortcuts = lazyDialog("shortcuts", async () => ({ default: (await import("./screens/frame_dialogs")).Shortcuts }));
+const ChooseScope = lazyDialog("choose_scope", async () => ({ default: (await import("./parts/frame_dialogs")).ChooseScope }));
+const Shortcuts = lazyDialog("shortcuts", async () => ({ default: (await import("./parts/frame_dialogs")).Shortcuts }));
 const LAZY: Record<string, ComponentType> = Object.fromEntries(Object.entries(LOADERS).map(([name, load]) => [name, lazyScreen(name, load)]));
 
 /** Fetch the script of the place that a reader begins with, while nothing else is known yet. */

@@ -6,8 +6,8 @@ import type { Scope } from "../api/shapes";
 import { useAsked } from "../lib/asking";
 import { matching, readScopes } from "../lib/scope_choice";
 import { useAround, useHere } from "../lib/session";
-import { Dialog, Field } from "../parts/basics";
-import { Failure } from "../parts/states";
+import { Dialog, Field } from "./basics";
+import { Failure } from "./states";
 import type { Word } from "../words";
 
 export function ChooseScope({ close, canList, choose }: { close: () => void; canList: boolean; choose: (scope: Scope) => void }) {
