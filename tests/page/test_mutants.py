@@ -241,6 +241,14 @@ FAULTS: Final = (
     Fault("lib/erased_drafts.ts", "isGone(error) || Promise", "Promise", "erased_drafts"),
     Fault("lib/erased_drafts.ts", "?.version !== memory.version", " === null", "erased_drafts"),
     Fault("lib/erased_drafts.ts", "(of?.scope) === JSON", "(scope) === JSON", "erased_drafts"),
+    Fault("lib/erased_kinds.ts", "acts.get(each.id) ?? each.id", "each.id", "audit_words"),
+    Fault("lib/change_handover.ts", "key !== own.key", "false", "change_handover"),
+    Fault("lib/change_handover.ts", "owner !== own.owner", "false", "change_handover"),
+    Fault("lib/long_text.ts", "lines > LINES_MAX", "lines >= LINES_MAX", "long_text"),
+    Fault("lib/replaced.ts", "former.has(pointer)", "false", "replaced"),
+    Fault("lib/replaced.ts", "each.at === at", "true", "replaced"),
+    Fault("lib/replaced.ts", "other.at !== field.at", "true", "replaced"),
+    Fault("words/index.ts", "Math.ceil(seconds / size)", "Math.floor(seconds / size)", "refusals"),
 )
 
 
