@@ -148,7 +148,7 @@ FAULTS: Final = (
     Fault("words/index.ts", r"|^zh-(tw|hk|mo)\b", "", "words"),
     Fault("words/index.ts", r"/^zh\b/", "/^zh/", "words"),
     Fault("words/index.ts", r"/-hant\b|", "/", "words"),
-    Fault("lib/refusals.ts", 'if (!known) return ""', 'if (known) return ""', "refusals"),
+    Fault("lib/refusals.ts", "refusal.${code}", "refusal.quota", "refusals"),
     Fault("lib/import_refusals.ts", "known.places.push(place)", "known.places.length", "refusals"),
     Fault("lib/refusals.ts", "Math.ceil(value)", "Math.floor(value)", "refusals"),
     Fault("api/problem.ts", "told.facts ? {", "false ? {", "refusals"),
