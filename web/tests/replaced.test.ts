@@ -35,7 +35,8 @@ describe("a field that was added", () => {
     expect([...endedFor(added, [formation("day 3", ["job", "c"])])]).toEqual([]);
   });
 
-  it("has none where its message added another one, too: which ended for which is not known", () => {
+  it("has none where its message ended two, or added another one, too: which belong together is not known", () => {
+    expect([...endedFor(addedFields([SECOND, FIRST]), [formation("day 2", ["job", "c"], ["boat", "c"])])]).toEqual([]);
     const both = version(2, { ...FIRST.value, work: "nurse", boat: "Tern" }, { "/work": [said("c")], "/boat": [said("c")] });
     expect([...endedFor(addedFields([both, FIRST]), [formation("day 2", ["job", "c"])])]).toEqual([]);
   });

@@ -31,14 +31,14 @@ export function addedFields(revisions: readonly Version[]): NewField[] {
   });
 }
 
-/** What formations ended because of the message that added a field: where a message added several, none of them is told of. */
+/** What formations ended because of the message that added a field: where it added several, or ended several, which belong together is not known. */
 export function endedFor(fields: readonly NewField[], formations: readonly Formation[]): ReadonlyMap<string, readonly Pick<Memory, "type" | "key">[]> {
   const isOf = (one: Said) => (other: Said) => one.thread === other.thread && one.message === other.message;
   const alone = fields.filter((field) => fields.every((other) => other === field || other.at !== field.at || !other.messages.some((each) => field.messages.some(isOf(each)))));
   return new Map(alone.flatMap(({ pointer, at, messages }) => {
     const outcomes = formations.filter((each) => each.at === at).flatMap(({ receipt }) => receipt.outcomes ?? []);
     const ended = outcomes.filter((each) => each.action === "ended" && each.because?.some((said) => messages.some(isOf(said)))).flatMap(({ type, key }) => (type && key ? [{ type, key }] : []));
-    return ended.length ? [[pointer, ended] as const] : [];
+    return ended.length === 1 ? [[pointer, ended] as const] : [];
   }));
 }
 

@@ -8,6 +8,7 @@ import { useAround, useHere, useWording } from "../lib/session";
 import { isToday, type Days } from "../lib/time";
 import type { Word } from "../words";
 import { Icon } from "./icons";
+import { TimeBar } from "./time_bar";
 
 /** What each screen shows of the day that was chosen; of those that are not named the slider says it all. */
 const SAYS: Record<string, Word> = {
@@ -34,19 +35,15 @@ export function DayStrip({ place, days, isAsked }: { place: string; days: Days; 
   const { t } = useAround();
   const { scope } = useHere();
   const below = useRoute().query.get("below") === "1";
-  // The slider's script comes with the day that it begins with.
-  const oldest = useAsked(async () => {
-    const [{ memories: [memory] }, { TimeBar }] = await Promise.all([api.memories(scope, { order: "oldest", limit: 1, below }), import("./time_bar")]);
-    return { memory, TimeBar };
-  }, [scope, below]);
-  const { memory, TimeBar } = oldest.value ?? {};
+  const oldest = useAsked(() => api.memories(scope, { order: "oldest", limit: 1, below }), [scope, below]);
+  const memory = oldest.value?.memories[0];
   const first = earliestOf(memory ? [memory] : [], days.known || days.on || undefined);
   const change = (changed: Partial<Days>) => go(linkHere(changed), true);
   const says = isToday(days) ? undefined : (days.known ? SAYS : SAYS_TRUE)[place];
   if (!first || (first >= dayOf(Date.now()) && isToday(days))) return isAsked && !oldest.isLoading ? <div className="day-strip"><p className="notice">{t("time.only_today")}</p></div> : null;
   return (
     <div className={isAsked || !isToday(days) ? "day-strip" : "day-strip offered"}>
-      {TimeBar && <TimeBar key={place} first={first} days={days} change={change} />}
+      <TimeBar key={place} first={first} days={days} change={change} />
       {says && <p className="day-says" role="status">{t(says)}</p>}
     </div>
   );
