@@ -17,6 +17,8 @@ const PHONE = { width: 390, height: 844 };
 const DESKTOP = { width: 1440, height: 900 };
 const button = (name, within = page) => within.getByRole("button", { name, exact: true });
 const post = (path, data) => page.request.post(`${base}/v1/${path}${path.includes("?") ? "&" : "?"}${SCOPE}`, { data });
+/** How wide the first of what is found is drawn: one that is just being replaced has no width. */
+const widthOf = async (tab, selector) => Math.round(await (await tab.waitForFunction((name) => document.querySelector(name)?.getBoundingClientRect().width, selector)).jsonValue());
 const letter = (what) => Array.from({ length: 60 }, (_, at) => `Line ${at + 1} of a letter about the ${what}.`).join("\n");
 
 /** Long messages are folded, to be shown whole where they stand; words that are marked, or found by the browser, are in sight. */
@@ -138,7 +140,7 @@ async function keyed() {
   await page.keyboard.press("Escape");
   await page.setViewportSize(PHONE);
   await page.goto(`${base}/#/overview?${SCOPE}&known=2025-03-20`);
-  const slider = await page.locator(".time-slider input[type=range]").evaluate((each) => Math.round(each.getBoundingClientRect().width));
+  const slider = await widthOf(page, ".time-slider input[type=range]");
   facts.tell("keyed", { after, slider });
   await page.setViewportSize(DESKTOP);
 }
@@ -173,7 +175,7 @@ async function away() {
     proxy.drop("/v1/changes");
     await tab.evaluate(([to, scope]) => (location.hash = `#/${to}?${scope}`), [name, SCOPE]);
     await tab.locator("#content").getByText("This screen is shown once the service answers.").waitFor();
-    const bone = await tab.locator("#content .bone").first().evaluate((each) => Math.round(each.getBoundingClientRect().width));
+    const bone = await widthOf(tab, "#content .bone");
     proxy.rule = () => undefined;
     await tab.locator(there).first().waitFor();
     screens[name] = bone;
