@@ -4,16 +4,16 @@ import { withShortKeys } from "./src/lib/sentence_keys.ts";
 
 /** What several screens share, and not all of the first ones: a file of its own for each of these, with what is in no file before it. */
 const APART = {
-  // The overview, what words a proposal where one is listed, and most of the later screens.
-  compared: "diff|one_after_another|overview|proposal|proposal_question|proposals|usage",
+  // The overview, what words a proposal where one is listed, most of the later screens, and what is asked for after the first view.
+  compared: "change_handover|replaced|diff|one_after_another|overview|proposal|proposal_question|proposals|usage",
   // The talk and some later screens.
   talk: "drafts|erase_button|form_now|kept_talks|model_name|outbox|receipts|refused_memory|rich_text|take_back|turns|undo|value",
   // Later screens only, the form of a memory, what an erase forgets, and two small screens that come when they are asked for.
-  late: "causes|erase_dialog|erased_traces|erase_look|erase_plan|erase_reach|erased_kinds|evidence|jsonlines|memory_acts|outcomes|recall_reasons|memory_add|recall_settings|schema_form|told_sentences|value_changes|value_form|written_here",
+  late: "causes|erase_dialog|erased_traces|erase_look|frame_dialogs|scope_choice|erase_plan|erase_reach|erased_kinds|evidence|jsonlines|memory_acts|outcomes|recall_reasons|memory_add|recall_settings|schema_form|told_sentences|value_changes|value_form|verdict|review_question|copy_button|written_here",
 };
 /** What is best left where it is needed. */
 const ALONE = "api_document|graph_\\w+";
-const parts = (modules: string): RegExp => new RegExp(`src/(lib|parts|api|screens(?=/(erase_dialog|memory_add)))/(${modules})\\.tsx?$`);
+const parts = (modules: string): RegExp => new RegExp(`src/(lib|parts|api|screens(?=/(erase_dialog|memory_add|review_question)))/(${modules})\\.tsx?$`);
 const partsBut = (modules: string): RegExp => new RegExp(`src/(lib|parts|api)/(?!(${modules})\\.)`);
 
 /** What is said of parameters, and of how files were imported, is found by the service's sentences: in a build by their digests, which are a fifth of them. */

@@ -94,6 +94,8 @@ def test_an_act_of_two_receipts_tells_all_of_both(story: Story) -> None:
     assert 2 == len(told["checks"])
     assert "In all: 4 messages" == told["whole"]
     assert 4 == told["listed"]
+    [row] = told["rows"]
+    assert 4 == counts(row)["message"]
     assert [1, 3] == sorted(counts(each)["message"] for each in told["receipts"])
 
 
@@ -149,7 +151,9 @@ def test_the_notice_of_an_erase_leads_to_its_receipt(story: Story) -> None:
     told = story.facts["receipt"]
 
     assert "part=erase" in told["hash"]
-    assert any(re.fullmatch(r"Erased on .+: a memory \(1 memory\)", each) for each in told["said"])
+    [said] = told["said"]
+    assert re.fullmatch(r"Erased on .+: a memory \(.+\)", said)
+    assert counts(said) == counts(story.facts["totals"]["said"])
     assert "Receipt" == told["rows"][-1]
     assert all(re.match(r"Erased on .+: a (memory|message) \(", each) for each in told["others"])
 

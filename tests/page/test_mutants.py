@@ -29,7 +29,7 @@ class Fault(NamedTuple):
 FAULTS: Final = (
     Fault("lib/bulk.ts", "if (part.length > 1) rest", "if (part.length > 2) rest", "bulk"),
     Fault("lib/bulk.ts", 'each.state === "quarantined"', "true", "bulk"),
-    Fault("lib/bulk.ts", "tokens.at(-1)", "tokens.at(0)", "bulk"),
+    Fault("lib/undo_tokens.ts", "tokens.at(-1)", "tokens.at(0)", "bulk"),
     Fault("lib/bulk.ts", "if (!isOfPart(error)) {", "if (false) {", "bulk"),
     Fault("lib/listing.ts", "total / PART) - 1", "total / PART)", "listing"),
     Fault("parts/virtual_rows.tsx", "Math.min(count - 1", "Math.min(count", "listing"),
@@ -148,7 +148,7 @@ FAULTS: Final = (
     Fault("words/index.ts", r"|^zh-(tw|hk|mo)\b", "", "words"),
     Fault("words/index.ts", r"/^zh\b/", "/^zh/", "words"),
     Fault("words/index.ts", r"/-hant\b|", "/", "words"),
-    Fault("lib/refusals.ts", 'if (!known) return ""', 'if (known) return ""', "refusals"),
+    Fault("lib/refusals.ts", "refusal.${code}", "refusal.quota", "refusals"),
     Fault("lib/import_refusals.ts", "known.places.push(place)", "known.places.length", "refusals"),
     Fault("lib/refusals.ts", "Math.ceil(value)", "Math.floor(value)", "refusals"),
     Fault("api/problem.ts", "told.facts ? {", "false ? {", "refusals"),
@@ -241,6 +241,14 @@ FAULTS: Final = (
     Fault("lib/erased_drafts.ts", "isGone(error) || Promise", "Promise", "erased_drafts"),
     Fault("lib/erased_drafts.ts", "?.version !== memory.version", " === null", "erased_drafts"),
     Fault("lib/erased_drafts.ts", "(of?.scope) === JSON", "(scope) === JSON", "erased_drafts"),
+    Fault("lib/erased_kinds.ts", "acts.get(each.id) ?? each.id", "each.id", "audit_words"),
+    Fault("lib/change_handover.ts", "key !== own.key", "false", "change_handover"),
+    Fault("lib/change_handover.ts", "owner !== own.owner", "false", "change_handover"),
+    Fault("lib/long_text.ts", "lines > LINES_MAX", "lines >= LINES_MAX", "long_text"),
+    Fault("lib/replaced.ts", "former.has(pointer)", "false", "replaced"),
+    Fault("lib/replaced.ts", "each.at === at", "true", "replaced"),
+    Fault("lib/replaced.ts", "other.at !== field.at", "true", "replaced"),
+    Fault("words/index.ts", "Math.ceil(seconds / size)", "Math.floor(seconds / size)", "refusals"),
 )
 
 

@@ -136,8 +136,7 @@ def test_each_reason_has_words_with_its_values(language: str) -> None:
 
 def test_the_page_knows_each_reason() -> None:
     """And none that the service does not give; errors with facts are told by these."""
-    source = (WORDS.parent / "lib" / "refusals.ts").read_text("utf-8")
-    listed = source.split("export const REASONS = [")[1].split("]")[0]
+    words = [each for each in texts_in("en_late") if each.startswith("refusal.")]
     facts = {
         "limit",
         "version_conflict",
@@ -147,7 +146,7 @@ def test_the_page_knows_each_reason() -> None:
         "missing_extra",
     }
 
-    assert set(reason_codes()) | facts == set(re.findall(r'"(\w+)"', listed))
+    assert set(reason_codes()) | facts == {each.removeprefix("refusal.") for each in words}
 
 
 def differences_of_imports() -> set[str]:

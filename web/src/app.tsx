@@ -11,7 +11,6 @@ import { noteTypes } from "./lib/field_order";
 import { noteKeyFrom } from "./lib/key_handover";
 import { setOwner } from "./lib/owned_shelf";
 import { go, linkHere, linkTo, useRoute } from "./lib/route";
-import { matching, readScopes } from "./lib/scope_choice";
 import { daysIn, isToday } from "./lib/time";
 import { HereContext, sentenceOf, useAround, useHere } from "./lib/session";
 import { keyIn } from "./lib/sign_in";
@@ -19,10 +18,10 @@ import { forgetSought, SOUGHT } from "./lib/sought";
 import { titleOf } from "./lib/title";
 import { useShortcuts } from "./lib/shortcuts";
 import { useDecided } from "./lib/waiting";
-import { Dialog, Field, Toasts } from "./parts/basics";
+import { Field, Toasts } from "./parts/basics";
 import { Boundary } from "./parts/boundary";
 import { Icon, type IconName } from "./parts/icons";
-import { lazyScreen, withLate } from "./parts/lazy_screen";
+import { lazyDialog, lazyScreen, withLate } from "./parts/lazy_screen";
 import { Empty, Failure, Loading } from "./parts/states";
 import { DayButton, DayStrip } from "./parts/day_strip";
 import type { Word } from "./words";
@@ -41,6 +40,8 @@ const LOADERS = {
   settings: () => withLate(import("./screens/settings")),
   api: () => withLate(import("./screens/api")),
 };
+const ChooseScope = lazyDialog("choose_scope", async () => ({ default: (await import("./parts/frame_dialogs")).ChooseScope }));
+const Shortcuts = lazyDialog("shortcuts", async () => ({ default: (await import("./parts/frame_dialogs")).Shortcuts }));
 const LAZY: Record<string, ComponentType> = Object.fromEntries(Object.entries(LOADERS).map(([name, load]) => [name, lazyScreen(name, load)]));
 
 /** Fetch the script of the place that a reader begins with, while nothing else is known yet. */
@@ -199,7 +200,7 @@ function Frame() {
         </Boundary>
         {!can("read") && <p className="notice">{t("key.no_read")}</p>}
       </main>
-      {isHelping && <Shortcuts close={() => setHelping(false)} />}
+      {isHelping && <Shortcuts places={PLACES} close={() => setHelping(false)} />}
     </div>
   );
 }
@@ -243,43 +244,5 @@ function ScopePicker() {
       </button>
       {isOpen && <ChooseScope close={() => setOpen(false)} canList={can("below")} choose={(chosen) => { setOpen(false); go(linkTo([parts[0] ?? "overview"], chosen)); }} />}
     </>
-  );
-}
-
-function ChooseScope({ close, canList, choose }: { close: () => void; canList: boolean; choose: (scope: Scope) => void }) {
-  const { t } = useAround();
-  const { scope, me } = useHere();
-  const [typed, setTyped] = useState(scope.join("\n"));
-  const scopes = useAsked(async () => (canList ? readScopes(api.scopes) : undefined), [canList]);
-  const [words, setWords] = useState("");
-  const { shown, hasMore } = matching(scopes.value ?? { scopes: [], isCut: false }, words);
-  return (
-    <Dialog title={t("scope.choose")} close={close} act={() => choose(typed.split("\n").map((each) => each.trim()).filter(Boolean))}>
-      <p className="hint">{t("scope.about", { scope: (me.prefix ?? me.scope).join(" / ") || t("scope.own") })}</p>
-      {canList && (
-        <>
-          <input type="search" aria-label={t("scope.search")} placeholder={t("scope.search")} value={words} onChange={(event) => setWords(event.target.value)} />
-          <Failure error={scopes.error} again={scopes.again} />
-          <ul className="scope-list">
-            <li><button type="button" className={scope.length ? "plain" : "plain here"} onClick={() => choose([])}>{t("scope.own")}</button></li>
-            {shown.map((each) => <li key={each.join("\n")}><button type="button" className={each.join("\n") === scope.join("\n") ? "plain here" : "plain"} onClick={() => choose(each)}>{each.join(" / ")}</button></li>)}
-          </ul>
-          {hasMore && <p className="hint">{t("scope.more")}</p>}
-        </>
-      )}
-      <Field label={t("scope.segments")} hint={t("scope.segments_hint")}>{(id) => <textarea id={id} rows={3} value={typed} onChange={(event) => setTyped(event.target.value)} />}</Field>
-      <footer className="dialog-acts"><button type="button" onClick={close}>{t("cancel")}</button><button type="submit" className="accent">{t("scope.go")}</button></footer>
-    </Dialog>
-  );
-}
-
-function Shortcuts({ close }: { close: () => void }) {
-  const { t, settings, change } = useAround();
-  const rows: [string, string][] = [["/", t("shortcut.search")], ["?", t("shortcuts")], ...PLACES.map((each): [string, string] => [`g ${each.letter}`, t(each.name)])];
-  return (
-    <Dialog title={t("shortcuts")} close={close} act={close}>
-      <dl className="facts">{rows.map(([keys, what]) => <div key={keys}><dt><kbd>{keys}</kbd></dt><dd>{what}</dd></div>)}</dl>
-      <label className="check"><input type="checkbox" checked={settings.shortcuts} onChange={(event) => change({ shortcuts: event.target.checked })} />{t("settings.shortcuts")}</label>
-    </Dialog>
   );
 }

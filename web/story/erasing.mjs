@@ -251,7 +251,7 @@ async function receipt() {
   await page.goto(place);
 }
 
-/** An act of two receipts: the dialog lists all messages, and the notice leads to both receipts. */
+/** An act of two receipts: the dialog lists all messages, and the notice leads to its one row, which has both. */
 async function two() {
   const say = (thread, texts) => page.request.post(`${base}/v1/threads/${thread}/messages?${SCOPE}`, { data: { messages: texts.map(([role, text]) => ({ role, text })) } });
   await say("two-b", [["user", "The attic window opens with the brass handle 8846-K."], ["assistant", "I see."]]);
@@ -269,8 +269,9 @@ async function two() {
   await confirmed();
   // The notice of the act before may still be there: the wanted one leads to two receipts.
   await page.locator(".toast").locator("xpath=.//a[contains(substring-after(@href, 'receipt='), 'receipt=')]").click();
-  await page.locator(".erase-receipts details[open]").nth(1).waitFor();
-  facts.tell("two", { checks, whole, listed, receipts: await page.locator(".erase-receipts details[open] summary").allInnerTexts() });
+  const act = page.locator(".erase-receipts details[open]");
+  await act.locator("dl").nth(1).waitFor();
+  facts.tell("two", { checks, whole, listed, rows: await act.locator("summary").allInnerTexts(), receipts: await act.locator("dl").allInnerTexts() });
   await page.goto(`${base}/#/chat?${SCOPE}`);
 }
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { actionSaid, namedOnce, objectsSaid, threadNamed } from "../src/lib/audit_words";
-import { erasedKind, kindOf, noteErased } from "../src/lib/erased_kinds";
+import { byAct, erasedKind, kindOf, noteErased } from "../src/lib/erased_kinds";
 import { loadLateWords, loadWords, translated, type Word } from "../src/words";
 
 beforeAll(() => Promise.all([loadWords("en"), loadLateWords()]));
@@ -32,12 +32,19 @@ describe("an audited change", () => {
 
 describe("what was erased", () => {
   it("is known by its kind alone, in this browser", () => {
-    noteErased("one", { memory: { type: "Note", key: "secret" } });
+    noteErased(["one"], { memory: { type: "Note", key: "secret" } });
     expect(erasedKind("one")).toBe("memory");
     expect(erasedKind("two")).toBeUndefined();
-    noteErased("both", { message: { thread: "t", id: "m" } }, true);
-    noteErased("all", { thread: "t" }, true);
+    noteErased(["both"], { message: { thread: "t", id: "m" } }, true);
+    noteErased(["all"], { thread: "t" }, true);
     expect([erasedKind("both"), erasedKind("all")]).toEqual(["quoted", "thread"]);
     expect(kindOf({ scope: true })).toBe("scope");
+  });
+
+  it("is one act where it has several receipts", () => {
+    noteErased(["first", "second"], { memory: { type: "Note", key: "secret" } });
+    expect([erasedKind("first"), erasedKind("second")]).toEqual(["memory", "memory"]);
+    const receipts = ["second", "other", "first"].map((id) => ({ id }));
+    expect(byAct(receipts).map((act) => act.map(({ id }) => id))).toEqual([["second", "first"], ["other"]]);
   });
 });

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { Problem } from "../src/api/problem";
-import { changeAll, meantBy, partsIn, sentOnce, takeAllBack, type Chosen } from "../src/lib/bulk";
+import { changeAll, meantBy, partsIn, sentOnce } from "../src/lib/bulk";
+import type { Chosen } from "../src/lib/chosen";
+import { takeAllBack } from "../src/lib/undo_tokens";
 
 const chosen = (count: number, scope: string[] = []): Chosen[] => Array.from({ length: count }, (_, at) => ({ scope, type: "Note", key: `n${at}`, version: 1, state: "active" as const }));
 const conflict = new Problem(412, "version_conflict", "", "");

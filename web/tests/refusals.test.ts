@@ -41,6 +41,12 @@ describe("what the service refuses", () => {
   it("is said by its facts where these say all", () => {
     expect(said({ code: "limit", facts: { what: "bytes", actual: 3, limit: 2, limit_name: "BYTES_MAX" } })).toBe("超出限制 BYTES_MAX：现为 3，最多 2。");
     expect(said({ code: "quota", facts: { limit_name: "tokens_a_day", limit: 5, retry_after_s: 12.2 } }, "zh-hant")).toContain("13 秒");
+    const quota = (retry_after_s: number, language: Language) => said({ code: "quota", facts: { limit_name: "messages_a_day", limit: 1000, retry_after_s } }, language);
+    expect(quota(19_656.7, "en")).toBe("The limit of 1,000 messages a day is reached: try again in 6 hours.");
+    expect(quota(19_656.7, "zh")).toBe("已达到限额（每天的消息数 1,000）：请在6小时后重试。");
+    expect(quota(19_656.7, "zh-hant")).toBe("已達到限額（每天的訊息數 1,000）：請在 6 小時後重試。");
+    expect([1, 100, 101, 3_599, 3_600, 200_000].map((each) => quota(each, "en").slice(59))).toEqual(["1 second.", "100 seconds.", "2 minutes.", "1 hour.", "1 hour.", "3 days."]);
+    expect(said({ code: "usage", reason_code: "undo_too_old", values: { seconds: 3600 } }, "en")).toBe("The change was made more than 1 hour ago: it can no longer be taken back.");
     expect(said({ code: "model_unavailable", facts: { message: "busy", retry_after_s: 2 } })).toBe("模型暂时不可用：in English");
   });
 

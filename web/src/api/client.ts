@@ -2,7 +2,7 @@
 
 import { reach } from "../lib/reach";
 import { tabShelf } from "../lib/storage";
-import { LATE_CODES } from "../lib/refusals";
+import { isRare } from "../lib/refusals";
 import { loadLateWords } from "../words";
 import { cut, garbled, Problem, problemIn, unreachable, type ToldProblem } from "./problem";
 import { eventsOf, type ServerEvent } from "./sse";
@@ -73,8 +73,7 @@ async function problemOf(response: Response): Promise<Problem> {
   const fallback = `${response.status} ${response.statusText}`.trim();
   try {
     const problem = problemIn((await response.json()) as ToldProblem, response.status, fallback);
-    // What is wrong is said with words that mostly nobody needs.
-    if (problem.reason.code || LATE_CODES.some((each) => each === problem.code)) await loadLateWords().catch(() => undefined);
+    if (isRare(problem)) await loadLateWords().catch(() => undefined);
     return problem;
   } catch {
     return new Problem(response.status, "", fallback, "");

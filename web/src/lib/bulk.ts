@@ -1,7 +1,8 @@
 /** One change to many memories: in parts that the service makes whole or not at all, and one way back. */
 
 import { isConflict, isGone, mayBeDone, Problem } from "../api/problem";
-import type { Memory, Scope } from "../api/shapes";
+import type { Chosen } from "./chosen";
+import type { Token } from "./undo_tokens";
 
 /** So many are changed by a request. */
 export const AT_ONCE = 100;
@@ -9,12 +10,6 @@ export const AT_ONCE = 100;
 export const CHOSEN_MAX = 5_000;
 
 export type BulkAct = "delete" | "end" | "approve" | "reject";
-export type Chosen = Pick<Memory, "scope" | "type" | "key" | "version" | "state"> & Partial<Pick<Memory, "sentence">>;
-
-export interface Token {
-  scope: Scope;
-  undo: string;
-}
 
 export interface BulkResult {
   changed: number;
@@ -26,8 +21,6 @@ export interface BulkResult {
   /** Why it was not gone on with, if it was not. */
   stopped: unknown;
 }
-
-export const nameOf = ({ scope, type, key }: Pick<Memory, "scope" | "type" | "key">): string => JSON.stringify([scope, type, key]);
 
 /** Which of those chosen an act is for: only what waits can be approved, and only what is not refused be rejected. */
 export function meantBy(act: BulkAct, chosen: readonly Chosen[]): Chosen[] {
@@ -95,15 +88,4 @@ export async function sentOnce<T>(send: (key: string) => Promise<T>): Promise<T>
     if (!mayBeDone(error)) throw error;
     return send(key);
   }
-}
-
-/** Take all back, the last first; what was taken back is let go, so that a second try goes on with the rest. */
-export async function takeAllBack(tokens: Token[], undo: (scope: Scope, token: string) => Promise<void>, progress: (done: number, of: number) => void): Promise<void> {
-  const of = tokens.length;
-  for (let last = tokens.at(-1); last; last = tokens.at(-1)) {
-    progress(of - tokens.length, of);
-    await undo(last.scope, last.undo);
-    tokens.pop();
-  }
-  progress(of, of);
 }

@@ -13,16 +13,31 @@ export type ErasedKind = (typeof KINDS)[number] | "quoted";
 
 export const kindOf = (target: EraseTarget): ErasedKind | undefined => ("messages" in target ? "message" : KINDS.find((each) => each in target));
 
-const kept = () => keptIn<[string, ErasedKind][]>(ownBrowser, NAME, []);
+/** A receipt, what it is of, and the first receipt of the act that it belongs to. */
+type Kept = [receipt: string, kind: ErasedKind, act?: string];
 
-/** Note the kind of what a receipt is of; an act on a message that takes what quotes it is told of in all its receipts. */
-export function noteErased(receipt: string, target: EraseTarget, takesQuotes = false): void {
+const kept = () => keptIn<Kept[]>(ownBrowser, NAME, []);
+
+/** Note the kind of what an act erased, for each of its receipts; `takesQuotes` of a message that takes what quotes it. */
+export function noteErased(receipts: readonly string[], target: EraseTarget, takesQuotes = false): void {
   const known = kindOf(target);
   const kind = known === "message" && takesQuotes ? "quoted" : known;
-  if (kind) ownBrowser.set(NAME, JSON.stringify([...kept(), [receipt, kind]].slice(-KEPT_MAX)));
+  const [act = ""] = receipts;
+  if (kind) ownBrowser.set(NAME, JSON.stringify([...kept(), ...receipts.map((each): Kept => [each, kind, act])].slice(-KEPT_MAX)));
 }
 
 export const erasedKind = (receipt: string): ErasedKind | undefined => kept().find(([id]) => id === receipt)?.[1];
+
+/** Receipts by the act that they are of, in their order; of what was not erased in this browser each is alone. */
+export function byAct<R extends { id: string }>(receipts: readonly R[]): R[][] {
+  const acts = new Map(kept().map(([id, , act = id]) => [id, act]));
+  const groups = new Map<string, R[]>();
+  for (const each of receipts) {
+    const act = acts.get(each.id) ?? each.id;
+    groups.set(act, [...(groups.get(act) ?? []), each]);
+  }
+  return [...groups.values()];
+}
 
 /** The way to the receipts of an act among those of its scope, where they are shown opened. */
 export const receiptLink = (receipt: string[], scope: Scope): string => linkTo(["settings"], scope, { part: "erase", receipt });

@@ -1,13 +1,13 @@
 /** The values that fields of a document had before those of today, and which of them somebody corrected. */
 
-import type { Json, Revision } from "../api/shapes";
+import type { Evidence, Json, Revision } from "../api/shapes";
 import { inOrder } from "./field_order";
 import { pointerOf, shown } from "./pointer";
 
 type Version = Pick<Revision, "version" | "value" | "state" | "cause">;
 type CitingVersion = Version & Pick<Revision, "evidence">;
 
-const isSingle = (value: Json | undefined): value is string | number => typeof value === "string" || typeof value === "number";
+export const isSingle = (value: Json | undefined): value is string | number => typeof value === "string" || typeof value === "number";
 
 /**
  * For each field, by its pointer, the last value in force that differs from that of the newest version.
@@ -26,8 +26,11 @@ export function formerFields(revisions: readonly Version[]): ReadonlyMap<string,
   );
 }
 
-const wordsFor = ({ evidence }: Pick<Revision, "evidence">, pointer: string): string[] =>
-  Object.entries(evidence).flatMap(([at, cited]) => (at === "" || `${at}/`.startsWith(`${pointer}/`) ? cited.filter(({ quote }) => quote !== "").map(({ thread, message, quote }) => JSON.stringify([thread, message, quote])) : []));
+/** What a version cites for a field. */
+export const citedFor = ({ evidence }: Pick<Revision, "evidence">, pointer: string): Evidence[] =>
+  Object.entries(evidence).flatMap(([at, cited]) => (at === "" || `${at}/`.startsWith(`${pointer}/`) ? cited : []));
+const wordsFor = (version: Pick<Revision, "evidence">, pointer: string): string[] =>
+  citedFor(version, pointer).filter(({ quote }) => quote !== "").map(({ thread, message, quote }) => JSON.stringify([thread, message, quote]));
 
 /** The fields, by their pointers, that somebody corrected: the version that gave them their value cites no new words for it. */
 export function fieldsByHand(revisions: readonly CitingVersion[]): ReadonlySet<string> {

@@ -1,13 +1,14 @@
-/** Changes made in this tab that the service can still undo, with the tokens that undo them. */
+/** Changes made in the tabs of this browser that the service can still undo, with the tokens that undo them. */
 
 import { useSyncExternalStore } from "react";
 import { api } from "../api/client";
 import { Problem } from "../api/problem";
 import type { Memory, Scope } from "../api/shapes";
-import { takeAllBack, type Token } from "./bulk";
-import { ownTab } from "./owned_shelf";
+import type { ChangeHandover } from "./change_handover";
+import { owner, ownTab } from "./owned_shelf";
 import { linkTo } from "./route";
 import { shortened } from "./sentences";
+import { takeAllBack, type Token } from "./undo_tokens";
 import { forgetAllUndone, forgetUndoneIn, noteUndone } from "./undone_changes";
 
 const NAME = "recollect.changes";
@@ -42,7 +43,10 @@ export const leftBy = (scope: Scope, { type, key, version }: Partial<Memory>): L
 const isAt = (scope: Scope, { type, key }: Pick<Memory, "type" | "key">) => (left: Left): boolean =>
   left.type === type && left.key === key && JSON.stringify(left.scope) === JSON.stringify(scope);
 
-const isSame = (one: KeptChange, other: KeptChange): boolean => one.tokens[0]?.undo === other.tokens[0]?.undo;
+/** The name of a change: its first token. */
+export const tokenOf = ({ tokens: [first] }: KeptChange): string => first?.undo ?? "";
+const isSame = (one: KeptChange, other: KeptChange): boolean => tokenOf(one) === tokenOf(other);
+export const isInScope = (scope: string) => (change: KeptChange): boolean => change.tokens.some((token) => JSON.stringify(token.scope) === scope);
 
 let read: { text: string | null; changes: KeptChange[] } = { text: null, changes: [] };
 const watchers = new Set<() => void>();
@@ -68,18 +72,36 @@ function keep(changes: KeptChange[]): void {
   for (const each of [...watchers]) each();
 }
 
+/** What other tabs know is asked for after the first view. */
+const ASK_MS = 1_500;
+let others: Promise<ChangeHandover<KeptChange>> | undefined;
+
+/** Tell the other tabs, once somebody is known to be here; the first time, ask what can be undone there. */
+function tellOthers(tell: (others: ChangeHandover<KeptChange>) => void = () => undefined): void {
+  if (typeof document === "undefined" || !owner()) return;
+  others ??= import("./change_handover").then(({ handoverOf }) => handoverOf({ kept, keep }));
+  // Without the script this tab alone has what was changed in it.
+  others.then(tell, () => (others = undefined));
+}
+
 /** Keep a change that was just made. */
 export function keepChange(what: string, memories: Left[], tokens: readonly Token[]): KeptChange {
   const change = { what, memories, tokens: [...tokens], until: Date.now() + KEPT_MS };
   keep([change, ...kept()]);
+  tellOthers((others) => others.made(change));
   return change;
 }
 
-export const forgetChange = (change: KeptChange): void => keep(kept().filter((each) => !isSame(each, change)));
+export function forgetChange(change: KeptChange): void {
+  keep(kept().filter((each) => !isSame(each, change)));
+  tellOthers((others) => others.undone(tokenOf(change)));
+}
 
 /** An erase ends what can be undone in its scope. */
 export function forgetChangesIn(scope: Scope): void {
-  keep(kept().filter((each) => !each.tokens.some((token) => JSON.stringify(token.scope) === JSON.stringify(scope))));
+  const subject = JSON.stringify(scope);
+  keep(kept().filter((each) => !isInScope(subject)(each)));
+  tellOthers((others) => others.voidIn(subject));
   forgetUndoneIn(scope);
 }
 
@@ -133,6 +155,7 @@ export const removalsIn = (scope: Scope): KeptChange[] => kept().filter((each) =
 
 function watch(watcher: () => void): () => void {
   watchers.add(watcher);
+  if (!others) setTimeout(tellOthers, ASK_MS);
   return () => void watchers.delete(watcher);
 }
 

@@ -16,14 +16,14 @@ export const noteKeyFrom = (source: Source, shelf: Shelf = tabShelf): void => sh
 /** What tabs tell each other: a key that is good, or that one is wanted. */
 type Told = { key: string } | { wanted: true };
 
-export interface Channel {
-  tell: (told: Told) => void;
+export interface Channel<T = Told> {
+  tell: (told: T) => void;
   listen: (heard: (told: unknown) => void) => void;
 }
 
-/** The channel of the tabs of one service: several services may stand behind one host. */
-export function channelOf(base: string): Channel {
-  const channel = new BroadcastChannel(`recollect.key ${new URL(".", base).pathname}`);
+/** A channel of the tabs of one service: several services may stand behind one host. */
+export function channelOf<T = Told>(base: string, about = "key"): Channel<T> {
+  const channel = new BroadcastChannel(`recollect.${about} ${new URL(".", base).pathname}`);
   return { tell: (told) => channel.postMessage(told), listen: (heard) => channel.addEventListener("message", ({ data }) => heard(data)) };
 }
 

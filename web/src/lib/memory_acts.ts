@@ -3,13 +3,13 @@
 import { api, type Undoable } from "../api/client";
 import type { Evidence, Memory, Revision, Scope } from "../api/shapes";
 import { useAct, type Act } from "./act";
-import type { Token } from "./bulk";
 import { addressOf, keepChange, nextOf, takeBack } from "./kept_changes";
 import { isEnded, isRejected, isRestored } from "./outcomes";
 import { useAround, useHere } from "./session";
 import { standing } from "./standing";
 import { useTold } from "./take_back";
 import { useUndoable, type Change } from "./undo";
+import type { Token } from "./undo_tokens";
 
 type Said = Pick<Evidence, "thread" | "message">;
 

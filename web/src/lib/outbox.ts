@@ -19,7 +19,7 @@ export interface Unsent {
   state: "sending" | "unsent" | "unanswered";
   /** It may have arrived although no answer came. */
   isUnsure: boolean;
-  error: Pick<Problem, "status" | "code" | "title" | "detail"> | null;
+  error: (Pick<Problem, "status" | "code" | "title" | "detail"> & Partial<Pick<Problem, "reason">>) | null;
   /** When the last attempt failed. */
   failedAt?: number;
 }

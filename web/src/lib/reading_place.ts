@@ -27,12 +27,13 @@ export interface Rows {
 }
 
 /**
- * Keep the reader's place in `box` while its rows change; call what is returned when the box was scrolled.
+ * Keep the reader's place in `box` while its rows change; call `note` when the box was scrolled.
  *
  * Who is at the end stays there. Who reads further up keeps the row that is being read where it is, whatever comes
- * before or after it. Who followed a link keeps what it led to in the middle, until they scroll themselves.
+ * before or after it. Who followed a link keeps what it led to in the middle, until they scroll themselves. Call `stay`
+ * before a row is unfolded: its first words stay where they are, also at the end.
  */
-export function useReadingPlace(box: RefObject<HTMLElement | null>, { now, own, held, link }: Rows): () => void {
+export function useReadingPlace(box: RefObject<HTMLElement | null>, { now, own, held, link }: Rows): { note: () => void; stay: () => void } {
   const place = useRef<ReadingPlace>({ isAtEnd: true, row: undefined, top_px: 0, scrolled_px: 0 });
   const ownBefore = useRef(own);
   const heldRow = useRef<string | null>(null);
@@ -55,11 +56,16 @@ export function useReadingPlace(box: RefObject<HTMLElement | null>, { now, own, 
     keep();
     if (box.current) resized.watch(box.current);
   }, [now, own, held, link]);
-  return () => {
+  const stay = useCallback(() => {
+    heldRow.current = null;
+    if (box.current) place.current = { ...placeIn(box.current), isAtEnd: false };
+  }, [box]);
+  const note = () => {
     if (!box.current) return;
     if (isLeft(box.current, place.current)) heldRow.current = null;
     place.current = placeIn(box.current);
   };
+  return { note, stay };
 }
 
 /** Call `keep` whenever a box or one of its rows has another size: sources, for one, are read after the turn they stand in. */

@@ -8,7 +8,7 @@ import { dayFormat, isWholeDay } from "./days";
 import { listenToErasures } from "./erasures";
 import type { YesNo } from "./pointer";
 import { isSilent } from "./reach";
-import { LATE_CODES, whyRefused } from "./refusals";
+import { TOLD_CODES, whyRefused } from "./refusals";
 import { browserShelf } from "./storage";
 
 export type Theme = "auto" | "light" | "dark";
@@ -138,17 +138,9 @@ export function sentenceOf(error: unknown, t: Around["t"]): string {
 
 /** The codes of problems that the page itself finds. */
 const OWN_CODES = ["unreachable", "cut", "garbled", "left", "stopped", "unreadable", "folder"] as const;
-/** The codes of the service for which the page has words: of some all of them, of others before what the service says, with its names and numbers. */
-const TOLD_CODES = [
-  "unknown_key", "key_revoked", "not_found", "unavailable", "access", "forbidden", "quota", "model", "model_unavailable", "model_denied", "model_not_found",
-] as const;
-
 /** The code whose words are there: those of the rarer ones come with the problem. */
-function wordedCode(code: string, t: Around["t"]): (typeof TOLD_CODES)[number] | (typeof LATE_CODES)[number] | "told" {
-  const late = LATE_CODES.find((each) => each === code);
-  if (late && t(`error.${late}`)) return late;
-  return TOLD_CODES.find((each) => each === code) ?? "told";
-}
+const wordedCode = (code: string, t: Around["t"]): (typeof TOLD_CODES)[number] | "told" =>
+  TOLD_CODES.find((each) => each === code) ?? (code && t(`error.${code}` as Word) ? (code as (typeof TOLD_CODES)[number]) : "told");
 
 interface Here {
   me: Me;

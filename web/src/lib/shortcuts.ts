@@ -5,9 +5,9 @@ import { useAround } from "./session";
 
 const CHORD_MS = 1_200;
 
-function isTyping(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
-}
+/** Whether a key goes into a field: a box that is ticked, and a slider, take no letters. */
+const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement && (target.isContentEditable || target.matches('textarea, select, input:not([type="checkbox"], [type="radio"], [type="range"])'));
 
 export function useShortcuts(places: readonly (readonly [string, () => void])[], help: () => void): void {
   const { settings } = useAround();

@@ -69,9 +69,14 @@ export function Dialog({ title, close, children, act, isWide = false }: {
   const heading = useId();
   useEffect(() => {
     const element = dialog.current;
+    const before = document.activeElement;
     if (element && !element.open) element.showModal();
     // Else the button that closes it has the focus, and what is typed at once is lost.
     element?.querySelector<HTMLElement>("[data-first]")?.focus();
+    // A dialog that is taken away leaves the focus nowhere: it goes back to where it was asked for.
+    return () => {
+      if (document.activeElement === document.body && before instanceof HTMLElement) before.focus({ preventScroll: true });
+    };
   }, []);
   return (
     <dialog ref={dialog} className={isWide ? "wide" : undefined} aria-labelledby={heading} onClose={close} onCancel={close}>

@@ -2,7 +2,7 @@
 
 import { useCallback, useEffect, useState } from "react";
 import type { Memory } from "../api/shapes";
-import { nameOf, type Chosen } from "../lib/bulk";
+import { nameOf, type Chosen } from "../lib/chosen";
 
 export interface Choosing {
   isOn: boolean;

@@ -4,9 +4,9 @@ import { useState } from "react";
 import type { EraseTarget } from "../api/shapes";
 import { useAround, useHere } from "../lib/session";
 import { Icon } from "./icons";
-import { lazyScreen, withLate } from "./lazy_screen";
+import { lazyDialog, withLate } from "./lazy_screen";
 
-export const LazyErase = lazyScreen("erase", async () => ({ default: (await withLate(import("../screens/erase_dialog"))).EraseDialog }));
+export const LazyErase = lazyDialog("erase", async () => ({ default: (await withLate(import("../screens/erase_dialog"))).EraseDialog }));
 
 /** A button that erases; with `isIcon` its words are for who hears it or rests on it, else `about` says more. */
 export function EraseButton({ target, what, isIcon = false, about, done }: { target: EraseTarget; what: "erase.for_good" | "erase.this_thread"; isIcon?: boolean; about?: string; done: () => void }) {

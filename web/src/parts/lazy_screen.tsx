@@ -7,6 +7,7 @@ import { useAsked } from "../lib/asking";
 import { useAgainWhenBack, useStanding } from "../lib/reach";
 import { useAround } from "../lib/session";
 import { loadLateWords } from "../words";
+import { Dialog } from "./basics";
 import { Broken, Loading, Reload } from "./states";
 
 /** What `screen` brings, once the words and styles that only the later screens need are there, too. */
@@ -24,7 +25,18 @@ export function lazyScreen<P extends object>(name: string, load: () => Promise<{
       return <Screen {...props} />;
     }
     if (asked.error) return <Missing />;
-    return <div className="page"><Loading /></div>;
+    return <div className="page"><Loading isScreen /></div>;
+  };
+}
+
+/** A dialog that `load` brings: nothing is shown until it is there, unless it does not come. */
+export function lazyDialog<P extends { close: () => void }>(name: string, load: () => Promise<{ default: ComponentType<P> }>): ComponentType<P> {
+  return function LazyDialog(props: P) {
+    const { t } = useAround();
+    const asked = useAsked(async () => ({ Shown: (await load()).default }), [name]);
+    if (asked.value) return <asked.value.Shown {...props} />;
+    if (!asked.error && !asked.isWaiting) return null;
+    return <Dialog title={t("missing")} close={props.close}>{asked.error ? <Missing /> : <Loading isScreen />}</Dialog>;
   };
 }
 
@@ -46,7 +58,7 @@ function Missing() {
     setTrying(false);
   };
   const isAway = useStanding() === "away";
-  if (!cause.value || isAway) return <div className="page"><Loading /></div>;
+  if (!cause.value || isAway) return <div className="page"><Loading isScreen /></div>;
   return (
     <Broken title={t("missing")} why={t(`missing.${cause.value}`)}>
       {cause.value === "unreachable"

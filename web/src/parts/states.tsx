@@ -72,7 +72,7 @@ export function Empty({ icon, title, children }: { icon: IconName; title: string
 /** So long the shape of what comes is enough; then it is said that the service is slow. */
 const SLOW_MS = 4_000;
 
-export function Loading({ rows = 3 }: { rows?: number }) {
+export function Loading({ rows = 3, isScreen = false }: { rows?: number; /** Nothing else is shown below the frame: then it is said here, too, that it comes once the service is back. */ isScreen?: boolean }) {
   const { t } = useAround();
   const [isSlow, setSlow] = useState(false);
   // One that is away is not slow: that is said above, and the wait begins anew when it is back.
@@ -82,9 +82,10 @@ export function Loading({ rows = 3 }: { rows?: number }) {
     const timer = setTimeout(() => setSlow(true), SLOW_MS);
     return () => clearTimeout(timer);
   }, [isThere]);
+  const word = isThere ? isSlow && "loading.slow" : isScreen && "loading.away";
   return (
     <div className="loading" role="status">
-      <span className={isSlow && isThere ? "hint" : "unseen"}>{t(isSlow && isThere ? "loading.slow" : "loading")}</span>
+      <span className={word ? "hint" : "unseen"}>{t(word || "loading")}</span>
       {Array.from({ length: rows }, (_, place) => (
         <div key={place} className="bone" />
       ))}

@@ -3,7 +3,6 @@
 import { useEffect, useState } from "react";
 import { useLater } from "../lib/asking";
 import { dayAt, dayOf, stepsBetween } from "../lib/days";
-import { go, linkHere } from "../lib/route";
 import { useAround, useWording } from "../lib/session";
 import { isToday, type Days } from "../lib/time";
 import { DayInput } from "./day_input";
@@ -36,12 +35,6 @@ export function TimeBar({ first, days, change }: { first: string; days: Days; ch
       <DaySlider key={`${mode} ${first}`} id={mode === "on" ? "true-on" : "believed-on"} label={t(`time.${mode}`)} first={first} day={days[mode]} change={(day) => change({ [mode]: day })} />
     </div>
   );
-}
-
-/** Leads back to today, on whichever screen. */
-export function ToToday() {
-  const { t } = useAround();
-  return <button type="button" onClick={() => go(linkHere({ on: "", known: "" }), true)}>{t("time.back")}</button>;
 }
 
 function DaySlider({ id, label, first, day, change }: { id: string; label: string; first: string; day: string; change: (day: string) => void }) {

@@ -1,16 +1,13 @@
 /** A memory's value as a person reads it: names and values, with the evidence of each place. */
 
 import type { ReactNode } from "react";
-import type { Evidence, EvidenceMap, FileLines, Json, JsonObject, Revision, Scope } from "../api/shapes";
+import type { Evidence, EvidenceMap, FileLines, Json, JsonObject, Scope } from "../api/shapes";
 import { quoteOf } from "../lib/evidence";
 import { inOrder } from "../lib/field_order";
 import { shown } from "../lib/pointer";
 import { linkTo } from "../lib/route";
 import { useAround, useYesNo } from "../lib/session";
-import { Former, useFormer } from "./former";
 import { Icon } from "./icons";
-
-const NO_REVISIONS: readonly Revision[] = [];
 
 export function evidenceLink(evidence: Evidence, scope: Scope): string {
   return linkTo(["chat", evidence.thread], scope, { message: evidence.message, quote: evidence.quote });
@@ -48,18 +45,17 @@ function below(evidence: EvidenceMap, pointer: string): Evidence[] {
   return evidence[pointer] ?? [];
 }
 
-export function Value({ value, evidence = {}, scope, at = "", aside, revisions = NO_REVISIONS }: {
+export function Value({ value, evidence = {}, scope, at = "", aside, below: told }: {
   value: JsonObject;
   evidence?: EvidenceMap;
   scope: Scope;
   at?: string;
   /** What stands beside the name of each field. */
   aside?: (pointer: string, name: string) => ReactNode;
-  /** The versions, where it is told what fields said before. */
-  revisions?: readonly Revision[];
+  /** What stands below the value of each field. */
+  below?: (pointer: string) => ReactNode;
 }) {
   const { named } = useAround();
-  const former = useFormer(revisions);
   return (
     <dl className="value">
       {inOrder(Object.entries(value)).map(([name, each]) => {
@@ -72,7 +68,7 @@ export function Value({ value, evidence = {}, scope, at = "", aside, revisions =
             </dt>
             <dd>
               <Part value={each} pointer={pointer} evidence={evidence} scope={scope} />
-              <Former {...former(pointer)} />
+              {told?.(pointer)}
             </dd>
           </div>
         );

@@ -10,7 +10,7 @@ import { go, linkTo, useRoute } from "../lib/route";
 import { loadRouteWords, named } from "../lib/route_names";
 import { HereContext, useAround } from "../lib/session";
 import { PageHead } from "../parts/basics";
-import { Icon } from "../parts/icons";
+import { CopyButton } from "../parts/copy_button";
 import { Empty, Failure, Loading } from "../parts/states";
 
 const base = new URL(".", document.baseURI);
@@ -120,11 +120,9 @@ function Parameters({ title, rows }: { title: string; rows: readonly Parameter[]
 const told = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value));
 
 function Example({ title, text }: { title: string; text: string }) {
-  const { t, tell, complain } = useAround();
-  const copy = () => navigator.clipboard.writeText(text).then(() => tell(t("api.copied")), complain);
   return (
-    <figure className="api-code">
-      <figcaption>{title}<button type="button" className="small plain" onClick={() => void copy()}><Icon name="copy" />{t("api.copy")}</button></figcaption>
+    <figure className="api-code" data-copied>
+      <figcaption>{title}<CopyButton text={text} /></figcaption>
       <pre className="rendered" tabIndex={0}>{text}</pre>
     </figure>
   );

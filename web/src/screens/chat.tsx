@@ -32,7 +32,7 @@ import { Boundary } from "../parts/boundary";
 import { EraseButton } from "../parts/erase_button";
 import { Icon } from "../parts/icons";
 import { Failure, Loading, More } from "../parts/states";
-import { ToToday } from "../parts/time_bar";
+import { ToToday } from "../parts/to_today";
 import { Composer } from "./chat_composer";
 import { MemoriesPanel } from "./chat_memories";
 import { Messages } from "./chat_messages";
@@ -107,7 +107,7 @@ export default function Chat() {
   return (
     <div className={isOpen ? "chat with-panel" : "chat"}>
       <ThreadList threads={{ ...threads, rows: listed, error: chosen && !isAway(threads.error) ? threads.error : undefined }} named={named} chosen={chosen} isRead={read.current === place} isPast={until !== ""} begin={begin} />
-      {!chosen && threads.isWaiting && <div className="page"><Loading /></div>}
+      {!chosen && threads.isWaiting && <div className="page"><Loading isScreen /></div>}
       {!chosen && Boolean(threads.error) && <div className="page"><Failure error={threads.error} again={threads.again} isBusy={threads.isLoading} /></div>}
       {chosen && (
         <Talk

@@ -4,6 +4,7 @@ import { Fragment, memo, useEffect, useMemo, useRef, useState, type ReactNode } 
 import { canPass, Problem } from "../api/problem";
 import type { Memory } from "../api/shapes";
 import type { KnownSources } from "../lib/answer_sources";
+import { useAsked } from "../lib/asking";
 import { isDoubtful, type Unsent } from "../lib/outbox";
 import type { Brought } from "../lib/past";
 import { marked } from "../lib/quotes";
@@ -20,7 +21,9 @@ import { LazyErase } from "../parts/erase_button";
 import { Icon } from "../parts/icons";
 import { TypeSign } from "../parts/said";
 import { ActFailure, Empty, Failure, Loading, WhereLooked } from "../parts/states";
+import { loadLateWords } from "../words";
 import type { Shown, TalkShown } from "./chat_talk";
+import { Folded } from "./chat_fold";
 import { Used } from "./chat_used";
 
 /* The same ones each time: a turn whose properties are the same is not drawn again. */
@@ -64,9 +67,12 @@ export function Messages({ thread, talk, wanted, quotes, isGone, erased: lost, b
   // What a turn brought in comes after the turn, and lengthens it.
   const now = useMemo(() => ({ shown, brought, isLoading: talk.isLoading }), [shown, brought, talk.isLoading]);
   const [again, setAgain] = useState(0);
+  // What was answered since the talk was opened is being read: it is not folded then.
+  const opened = useRef<number | null>(null);
+  if (!talk.isLoading) opened.current ??= shown.at(-1)?.position ?? 0;
   const link = JSON.stringify([wanted, quotes, again]);
   const held = wanted !== null && isThere && !talk.isLoading ? `message-${wanted}` : null;
-  const notePlace = useReadingPlace(box, { now, own: talk.said, held, link });
+  const { note: notePlace, stay } = useReadingPlace(box, { now, own: talk.said, held, link });
   useEffect(() => {
     if (held) document.getElementById(held)?.focus({ preventScroll: true });
   }, [held, link]);
@@ -90,7 +96,7 @@ export function Messages({ thread, talk, wanted, quotes, isGone, erased: lost, b
       {shown.map((each) => (
         <Fragment key={each.id}>
           <Lost count={gaps.get(each.id)} />
-          <Turn thread={thread} message={each} quotes={each.id === wanted ? quotes : NO_QUOTES} isWanted={each.id === wanted} brought={brought.get(each.id) ?? NONE_BROUGHT} isTakenBack={takenBack.has(each.id)} known={known} isPast={isPast} readAt={each.unsent ? talk.readAt : 0} changed={changed} erase={(each.position ?? 0) > 0 ? erase : undefined}>
+          <Turn thread={thread} message={each} quotes={each.id === wanted ? quotes : NO_QUOTES} isWanted={each.id === wanted} brought={brought.get(each.id) ?? NONE_BROUGHT} isTakenBack={takenBack.has(each.id)} known={known} isPast={isPast} readAt={each.unsent ? talk.readAt : 0} isJustSaid={each.role === "assistant" && (each.position ?? Infinity) > (opened.current ?? 0)} stay={stay} changed={changed} erase={(each.position ?? 0) > 0 ? erase : undefined}>
             {each.unsent && <NotSent unsent={each.unsent} isBusy={talk.isAnswering} readAt={talk.readAt} again={talk.sayAgain} edit={edit} />}
           </Turn>
           {talk.between !== undefined && each.position === talk.between && <button type="button" className="more" onClick={talk.fill}>{t("chat.between")}</button>}
@@ -112,7 +118,7 @@ const Lost = ({ count = 0 }: { count?: number }) => {
 /** Whether a click followed a link to the very place that is shown: the browser tells nobody of it. */
 const isLinkHere = (target: EventTarget): boolean => target instanceof Element && target.closest("a")?.getAttribute("href") === location.hash;
 
-const Turn = memo(function Turn({ thread, message, quotes, isWanted, brought, isTakenBack, known, isPast, readAt, changed, erase, children }: {
+const Turn = memo(function Turn({ thread, message, quotes, isWanted, brought, isTakenBack, known, isPast, readAt, isJustSaid, stay, changed, erase, children }: {
   thread: string;
   message: Shown;
   known: KnownSources;
@@ -123,6 +129,9 @@ const Turn = memo(function Turn({ thread, message, quotes, isWanted, brought, is
   isPast: boolean;
   /** When the thread was read, of a message that is not known to be sent. */
   readAt: number;
+  /** It is an answer that came while the talk was looked at. */
+  isJustSaid: boolean;
+  stay: () => void;
   changed: () => void;
   /** Asks whether a message is to be erased. */
   erase: ((message: string) => void) | undefined;
@@ -141,13 +150,15 @@ const Turn = memo(function Turn({ thread, message, quotes, isWanted, brought, is
         {message.unsent?.state === "unsent" && <Badge kind="wrong">{t(isDoubtful(message.unsent, readAt) ? "chat.unconfirmed" : "chat.unsent")}</Badge>}
         {erase && <button type="button" className="plain turn-erase" aria-label={t("erase.this")} title={t("erase.this")} onClick={() => erase(message.id)}><Icon name="erase" /></button>}
       </header>
-      {message.text && !words.length && (message.role === "assistant" || message.text.includes("```")) ? <Answer text={message.text} /> : (
-        <p className="turn-text">
-          {message.text
-            ? marked(message.text, words).map((span, place) => (span.marked ? <mark key={place}>{span.text}</mark> : span.text))
-            : <span className="thinking" role="status"><span className="unseen">{t("chat.thinking")}</span></span>}
-        </p>
-      )}
+      <Folded text={message.text} isWhole={isWanted || words.length > 0 || isJustSaid} stay={stay}>
+        {message.text && !words.length && (message.role === "assistant" || message.text.includes("```")) ? <Answer text={message.text} /> : (
+          <p className="turn-text">
+            {message.text
+              ? marked(message.text, words).map((span, place) => (span.marked ? <mark key={place}>{span.text}</mark> : span.text))
+              : <span className="thinking" role="status"><span className="unseen">{t("chat.thinking")}</span></span>}
+          </p>
+        )}
+      </Folded>
       {brought.length > 0 && (
         <ul className="marks" aria-label={t("chat.remembered")}>
           <li className="used-label" aria-hidden="true">{t("chat.learnt")}</li>
@@ -209,8 +220,10 @@ function TakeBack({ memories, thread, message, changed }: { memories: Memory[]; 
 /** Why a message was not sent, or not answered; it can be sent again, which keeps it once, or taken back to the field. */
 function NotSent({ unsent, isBusy, readAt, again, edit }: { unsent: Unsent; isBusy: boolean; readAt: number; again: (unsent: Unsent) => void; edit: (unsent: Unsent) => void }) {
   const { t } = useAround();
-  const { status, code, title, detail } = unsent.error ?? { status: 0, code: "", title: "", detail: "" };
-  const problem = useMemo(() => new Problem(status, code, title, detail), [status, code, title, detail]);
+  const { status, code, title, detail, reason } = unsent.error ?? { status: 0, code: "", title: "", detail: "", reason: undefined };
+  const problem = useMemo(() => new Problem(status, code, title, detail, reason), [status, code, title, detail, reason]);
+  // Why, in the reader's language, is said with words that come later: after a reload they are not there yet.
+  useAsked(() => (reason?.code ? loadLateWords() : Promise.resolve()), [reason?.code]);
   // The frame says that the service is away, as long as it is: here it would still stand once the service is back.
   useAgainWhenBack(problem, () => undefined);
   const isUnanswered = code === "unreachable";

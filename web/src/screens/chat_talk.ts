@@ -200,8 +200,8 @@ export function useTalk(thread: string, at: TalkPlace, round: number, changed: (
 
 /** What a message on its way is, after an attempt that failed: without or with the service having said that it has it. */
 function failed(error: unknown, message: string | null): Partial<Unsent> {
-  const { status = 0, code = "", title = "", detail = "" } = error instanceof Problem ? error : { detail: error instanceof Error ? error.message : "" };
-  return { state: message ? "unanswered" : "unsent", isUnsure: !message && mayBeDone(error), failedAt: Date.now(), error: { status, code, title, detail } };
+  const { status = 0, code = "", title = "", detail = "", reason = undefined } = error instanceof Problem ? error : { detail: error instanceof Error ? error.message : "" };
+  return { state: message ? "unanswered" : "unsent", isUnsure: !message && mayBeDone(error), failedAt: Date.now(), error: { status, code, title, detail, reason } };
 }
 
 /** Whether the answer that was being given is among the messages by now. */

@@ -92,9 +92,9 @@ export function ConfirmErase({ target, preview, close, done }: { target: EraseTa
       succeed: (made) => {
         const { messages = [], memories = [] } = reach.value ?? {};
         void noteErasure(scope, [...messages.map((each) => each.text), ...memories.filter((each) => each.goes).map((each) => each.memory.sentence)]);
-        // What was chosen comes first; the messages beside it, in other threads, have a receipt for each thread.
-        made.forEach((each, place) => each && noteErased(each.id, place ? (plan[place] ?? target) : target, "message" in target && !(isAsAsked && !others.length)));
+        // The messages that go with what was chosen have a receipt for each thread.
         const ids = made.flatMap((each) => each?.id ?? []);
+        noteErased(ids, target, "message" in target && !(isAsAsked && !others.length));
         tell(t("erase.done", { counts: counted(countsOf(total), t) }), undefined, ids.length ? { word: "erase.see_receipt", href: receiptLink(ids, scope), isOfErase: true } : undefined);
         done();
       },

@@ -150,7 +150,7 @@ function Receipt({ formation: short, changed }: { formation: Formation; changed:
           <Badge kind={KINDS[formation.status]}>{t(`formation.${formation.status}`)}</Badge>
           <span>{summed(formation, t)}</span>
           {threads.length > 0 && <span className="faint receipt-threads">{threads.map((each) => <ThreadName key={each} thread={each} scope={scope} />)}</span>}
-          {formation.calls > 0 && <span className="faint">{t("formation.cost", { count: formation.calls, tokens: wording.number(formation.tokens) })}</span>}
+          {formation.calls > 0 && !model?.startsWith("rules/") && <span className="faint receipt-cost">{t("formation.cost", { count: formation.calls, tokens: wording.number(formation.tokens) })}</span>}
           <span className="row-when"><When at={formation.at} /></span>
         </summary>
         <div className="receipt-body">
@@ -158,11 +158,11 @@ function Receipt({ formation: short, changed }: { formation: Formation; changed:
           {reason && <p className={formation.status === "consolidated" ? undefined : "fault"}>{whyWritten(reason, t)}</p>}
           {isBlank(formation.receipt) && <p className="faint">{t("formation.erased")}</p>}
           <ul>
-            {outcomes.map((each, place) => <li key={place}><Badge kind={each.action === "refused" ? "wrong" : each.action === "quarantined" ? "warn" : undefined}>{actionName(each.action, t)}</Badge> <TypeSign type={each.type} isNamed={false} /> <a href={memoryLink(each, scope)}>{sentences.value?.get(nameOf(each)) ?? `${each.type}${each.key === each.type ? "" : ` · ${each.key}`}`}</a>{each.reason && <span className="faint"> {whyWritten(each.reason, t, named)}</span>}</li>)}
+            {outcomes.map((each, place) => <li key={place}><Badge kind={each.action === "refused" ? "wrong" : each.action === "quarantined" ? "warn" : undefined}>{actionName(each.action, t)}</Badge> <TypeSign type={each.type} isNamed={false} /> <a href={memoryLink(each, scope)}>{sentences.value?.get(nameOf(each)) ?? `${named(each.type)}${each.key === each.type ? "" : ` · ${each.key}`}`}</a>{each.reason && <span className="faint"> {whyWritten(each.reason, t, named)}</span>}</li>)}
             {refused.map((each, place) => <li key={`refused-${place}`}><Badge kind="wrong">{each.kind}</Badge> {each.type ?? each.target} <span className="faint">{each.reason}</span></li>)}
           </ul>
           {outcomes_left_out > 0 && <p className="faint">{t("formation.left_out", { count: outcomes_left_out })}</p>}
-          <p className="faint">{threads.map((thread) => <a key={thread} href={linkTo(["chat", thread], scope)}><ThreadName thread={thread} scope={scope} /></a>)}{model && ` · ${model}`} · {formation.id}</p>
+          <p className="faint">{threads.map((thread) => <a key={thread} href={linkTo(["chat", thread], scope)}><ThreadName thread={thread} scope={scope} /></a>)}{model && ` · ${modelName(model, t)}`} · {formation.id}</p>
           {can("write") && (formation.status === "dead" || formation.status === "failed") && threads.map((thread) => <button key={thread} type="button" className="small" disabled={retrying.isBusy} onClick={() => retrying.retry(thread)}>{t("formation.retry")}</button>)}
           <ActFailure act={retrying} />
         </div>

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "react";
 import { api } from "../api/client";
 import type { Memory, MemoryCounts } from "../api/shapes";
 import { useAsked, useLater } from "../lib/asking";
-import { nameOf } from "../lib/bulk";
+import { nameOf } from "../lib/chosen";
 import { useChanges } from "../lib/changes";
 import { useSought } from "../lib/erasures";
 import { PART, useListing, type ListedPart, type Listing } from "../lib/listing";
@@ -28,12 +28,12 @@ import { Said, TypeName, TypeSign } from "../parts/said";
 import { Empty, Failure, Loading } from "../parts/states";
 import { DeletedLately } from "../parts/undo_kept";
 import { VirtualRows } from "../parts/virtual_rows";
-import { lazyScreen, withLate } from "../parts/lazy_screen";
+import { lazyDialog, lazyScreen, withLate } from "../parts/lazy_screen";
 
 /** What only who opens or adds a memory, or chooses several, needs. */
 const MemoryView = lazyScreen("memory", async () => ({ default: (await withLate(import("./memory"))).MemoryView }));
 const BulkBar = lazyScreen("bulk_bar", async () => ({ default: (await withLate(import("../parts/bulk_bar"))).BulkBar }));
-const AddMemory = lazyScreen("memory_add", async () => ({ default: (await withLate(import("./memory_add"))).AddMemory }));
+const AddMemory = lazyDialog("memory_add", async () => ({ default: (await withLate(import("./memory_add"))).AddMemory }));
 
 const STATES = ["active", "quarantined", "rejected"] as const;
 

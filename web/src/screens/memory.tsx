@@ -19,9 +19,11 @@ import { useTitle } from "../lib/title";
 import { standInsteadOf } from "../lib/undone_changes";
 import { useAround, useHere, useWording } from "../lib/session";
 import { standing } from "../lib/standing";
+import { proposedFor } from "../lib/waiting";
 import { isWrittenHere } from "../lib/written_here";
 import { memoryLink, StateBadge, When } from "../parts/basics";
 import { EraseButton } from "../parts/erase_button";
+import { Former, useFormer } from "../parts/former";
 import { Icon } from "../parts/icons";
 import { TypeName, TypeSign } from "../parts/said";
 import { ActFailure, Empty, Failure, Loading, WhereLooked } from "../parts/states";
@@ -30,7 +32,10 @@ import { Quotes, Value } from "../parts/value";
 import type { Word } from "../words";
 import { EditMemory, hasEditDraft } from "./memory_edit";
 import { History } from "./memory_history";
+import { MemoryVerdict } from "./memory_verdict";
 import { WhyBelieved } from "./memory_why";
+
+const NO_REVISIONS: readonly Revision[] = [];
 
 export function MemoryView({ type, name, back, changed, known }: { type: string; name: string; back: string; changed: () => void; known: string }) {
   const { t } = useAround();
@@ -134,7 +139,7 @@ function Open({ memory, history, isEditing, setEditing, again }: {
     <>
       <header className="memory-head">
         <div>
-          <p className="memory-kind"><TypeSign type={memory.type} /><TypeName type={memory.type} />{memory.key !== memory.type && <span className="memory-key">{speakerOf(memory) ?? namedKey(memory.key)}</span>}</p>
+          <p className="memory-kind"><TypeSign type={memory.type} /><TypeName type={memory.type} />{memory.key !== memory.type && <span className="memory-key">{speakerOf(memory) ?? namedKey(proposedFor(memory.key)?.key ?? memory.key)}</span>}</p>
           <Heading words={calledOf(memory)} />
           <p className="about">
             <StateBadge memory={memory} /> {t("memory.version", { version: memory.version })} · <When at={memory.updated_at} /><RestsOn memory={memory} isByHand={byHand !== undefined} isWrittenHere={isOwn} />
@@ -143,7 +148,7 @@ function Open({ memory, history, isEditing, setEditing, again }: {
         {can("write") && !isEditing && (
           <div className="acts" role="group" aria-label={t("memory.acts")}>
             <button type="button" title={t("edit.about")} onClick={() => setEditing(true)}><Icon name="edit" />{t("edit")}</button>
-            {memory.state !== "rejected" && <button type="button" disabled={acts.isBusy} onClick={() => void acts.reject(memory)} title={t("reject.about")}>{t("reject")}</button>}
+            {memory.state === "active" && <button type="button" disabled={acts.isBusy} onClick={() => void acts.reject(memory)} title={t("reject.about")}>{t("reject")}</button>}
             {!isOver(memory) && <button type="button" disabled={acts.isBusy} onClick={() => void acts.end(memory)} title={t("end.about")}>{t("end")}</button>}
             <button type="button" className="danger" disabled={acts.isBusy} title={t("delete.about")} onClick={() => void acts.remove(memory, () => go(linkTo(["memories"], scope)))}>{t("delete")}</button>
             <EraseButton target={{ memory: { type: memory.type, key: memory.key } }} what="erase.for_good" about={t("erase.for_good_about")} done={() => { again(); go(linkTo(["memories"], scope)); }} />
@@ -152,7 +157,7 @@ function Open({ memory, history, isEditing, setEditing, again }: {
       </header>
       {can("write") && !isEditing && <WhichAct memory={memory} />}
       <ActFailure act={acts} />
-      {memory.state === "quarantined" && <p className="notice">{t("memory.waits")} <a href={linkTo(["review"], scope)}>{t("review")}</a></p>}
+      {memory.state === "quarantined" && !isEditing && <MemoryVerdict memory={memory} changed={again} />}
       {memory.state === "rejected" && <p className="notice">{t(revisions?.some((each) => each.state === "active") ? "reject.notice" : "reject.notice_only")}</p>}
       {isEditing
         ? <EditMemory memory={memory} done={() => { setEditing(false); again(); }} cancel={() => setEditing(false)} />
@@ -171,7 +176,7 @@ function Open({ memory, history, isEditing, setEditing, again }: {
 function WhichAct({ memory }: { memory: Memory }) {
   const { t } = useAround();
   const { can } = useHere();
-  const words = [memory.state !== "rejected" && "reject.about", !isOver(memory) && "end.about", "delete.about", can("erase") && "memory.erase_act"] as const;
+  const words = [memory.state === "active" && "reject.about", !isOver(memory) && "end.about", "delete.about", can("erase") && "memory.erase_act"] as const;
   return <details className="which-act"><summary>{t("memory.which_act")}</summary><ul>{words.map((each) => each && <li key={each}>{t(each)}</li>)}</ul></details>;
 }
 
@@ -193,12 +198,13 @@ function Told({ memory, revisions, others, changed }: { memory: Memory; revision
   const hasNone = !Object.keys(memory.evidence).length;
   const isOwn = isWrittenHere(scope, memory, revisions ?? []);
   const isRefusable = can("write") && memory.state === "active" && Object.keys(memory.value).length > 1;
+  const former = useFormer(isDocument(memory) ? (revisions ?? NO_REVISIONS) : NO_REVISIONS);
   const aside = isRefusable ? (pointer: string, name: string) => <RejectField memory={memory} pointer={pointer} name={name} changed={changed} /> : undefined;
   if (isDocument(memory)) {
     return (
       <>
         <Block title={t("memory.value")}>
-          <Value value={memory.value} evidence={memory.evidence} scope={scope} aside={aside} revisions={revisions} />
+          <Value value={memory.value} evidence={memory.evidence} scope={scope} aside={aside} below={(pointer) => <Former {...former(pointer)} />} />
           {whole.length > 0 && <Quotes evidence={whole} scope={scope} />}
           {hasNone && <p className="faint">{t(isOwn ? "memory.yours" : "memory.no_evidence")}</p>}
         </Block>

@@ -28,7 +28,7 @@ import { Former, useFormer } from "../parts/former";
 import { Icon } from "../parts/icons";
 import { Said, TypeName, TypeSign } from "../parts/said";
 import { ActFailure, Empty, Failure, Loading, WhereLooked } from "../parts/states";
-import { ToToday } from "../parts/time_bar";
+import { ToToday } from "../parts/to_today";
 import { DeletedLately, UndoOf } from "../parts/undo_kept";
 import { FormationHealth, OverTime } from "./overview_health";
 
@@ -81,7 +81,7 @@ function Filled({ glance, days, again }: { glance: Glance; days: Days; again: ()
         <div className="overview-main">
           <section className="block">
             <h2>{t("overview.known")}<a className="block-link" href={linkTo(["memories"], scope)}>{t("overview.all")}</a></h2>
-            {profiles.filter(isDocument).map((each) => <ProfileCard key={`${each.type}/${each.key}`} memory={each} quotes={quotesOf(glance.quotes, each)} isNow={isNow} />)}
+            {profiles.filter(isDocument).map((each) => <ProfileCard key={`${each.type}/${each.key}`} memory={each} quotes={quotesOf(glance.quotes, each)} changed={changed} isNow={isNow} />)}
             {rest.length > 0 && <ul className="sentences">{rest.map((each) => <Sentence key={`${each.type}/${each.key}`} memory={each} now={now} changed={changed} isNow={isNow} words={mainQuote(quotesOf(glance.quotes, each), each)} said={saidBefore(glance.newest, each)} />)}</ul>}
           </section>
           {isNow && <Recalled glance={glance} again={again} />}
@@ -140,13 +140,13 @@ function Ask() {
 
 const NO_REVISIONS: readonly Revision[] = [];
 
-function ProfileCard({ memory, quotes, isNow }: { memory: Memory; quotes: FieldQuotes["fields"]; isNow: boolean }) {
+function ProfileCard({ memory, quotes, changed, isNow }: { memory: Memory; quotes: FieldQuotes["fields"]; changed: readonly Memory[]; isNow: boolean }) {
   const { named } = useAround();
   const { scope } = useHere();
   const yesNo = useYesNo();
   const { type, key, version } = memory;
   const history = useAsked(async () => (isNow && version > 1 ? (await api.history(scope, type, key)).revisions : NO_REVISIONS), [scope, type, key, version, isNow]);
-  const former = useFormer(history.value ?? NO_REVISIONS);
+  const former = useFormer(history.value ?? NO_REVISIONS, changed);
   return (
     <div className="profile-card">
       <a className="profile-of" href={memoryLink(memory, scope)}><TypeSign type={memory.type} /><TypeName type={memory.type} />{speakerOf(memory) && <span className="memory-key">{speakerOf(memory)}</span>}</a>

@@ -1,22 +1,20 @@
 /** Review: what was formed with doubts waits here for a person. */
 
 import { useCallback, useState, type ReactNode } from "react";
-import { api, type Undoable } from "../api/client";
+import { api } from "../api/client";
 import { isGone } from "../api/problem";
-import type { Formation, LaterWords, Memory, Scope, WaitingMemory } from "../api/shapes";
-import { useAct } from "../lib/act";
+import type { Formation, LaterWords, Memory, WaitingMemory } from "../api/shapes";
 import { useAsked, usePages } from "../lib/asking";
 import { whyWritten } from "../lib/causes";
 import { useChanges } from "../lib/changes";
-import { changeThatLeft, leftBy, useKeptChanges } from "../lib/kept_changes";
+import { changeThatLeft, useKeptChanges } from "../lib/kept_changes";
 import { sinceThen, speakerOf, timeOf } from "../lib/past";
 import { waitingBelow } from "../lib/read_below";
 import { linkTo, useRoute } from "../lib/route";
 import { useAround, useHere, useWording } from "../lib/session";
-import { standing } from "../lib/standing";
 import { toldOf } from "../lib/take_back";
 import { daysIn, momentsOf, type Days } from "../lib/time";
-import { useUndoable, wayBack } from "../lib/undo";
+import { LOOKS, useVerdict, VERDICTS, type Decision } from "../lib/verdict";
 import { tellDecided, waitsAs } from "../lib/waiting";
 import { memoryLink, PageHead, When } from "../parts/basics";
 import { PlacesBelow } from "../parts/places_below";
@@ -25,8 +23,6 @@ import { ActFailure, Empty, Failure, Loading, More } from "../parts/states";
 import { UndoOf } from "../parts/undo_kept";
 import { Quotes } from "../parts/value";
 import { Asked, useQuestion, type Question } from "./review_question";
-
-type Decision = "approve" | "reject";
 
 export default function Review() {
   const { query } = useRoute();
@@ -127,16 +123,6 @@ function Waited({ memory, formations }: { memory: Memory; formations: readonly F
   return <li className="card"><Doubted memory={memory} question={question} formations={formations}><Since memory={memory} /></Doubted></li>;
 }
 
-/** The verdicts on what waits, and what is told of each: a new memory is approved, one that stands is changed, ended or kept. */
-const VERDICTS = {
-  new: { approve: "review.approve", reject: "reject", approved: "review.approved", rejected: "review.rejected" },
-  change: { approve: "review.change_it", reject: "review.keep_it", approved: "review.changed", rejected: "review.kept" },
-  end: { approve: "review.end_it", reject: "review.keep_it", approved: "review.ended", rejected: "review.kept" },
-} as const;
-
-/** What is offered first is what changes nothing that stands. */
-const LOOKS = { new: { approve: "accent", reject: "danger" }, change: { approve: undefined, reject: "accent" }, end: { approve: "danger", reject: undefined } } as const;
-
 /** One memory that waits, with the doubts about it and the two verdicts. */
 function Waiting({ memory, formations, decided, changed }: { memory: WaitingMemory; formations: readonly Formation[]; decided: (memory: Memory) => void; changed: () => void }) {
   const { t } = useAround();
@@ -190,34 +176,4 @@ function Doubted({ memory, question, formations, children }: { memory: Memory; q
       {children}
     </>
   );
-}
-
-/** A verdict on what waits, with a way back. */
-function useVerdict(changed: () => void, words: (typeof VERDICTS)[keyof typeof VERDICTS]) {
-  const { t, tell, named } = useAround();
-  const { scope } = useHere();
-  const change = useUndoable();
-  const act = useAct(changed);
-  const decide = (memory: Memory, decision: Decision, done: () => void) =>
-    void act.run({
-      request: () => change<Undoable>((undo) => decision === "approve" ? api.approve(scope, memory.type, memory.key, memory.version, undo) : api.reject(scope, memory.type, memory.key, memory.version, "", undo)),
-      outcome: async () => ((await isDecided(scope, memory, decision)) ? {} : undefined),
-      succeed: (answer) => {
-        done();
-        tellDecided(1);
-        const undone = () => {
-          tellDecided(0);
-          changed();
-        };
-        tell(t(decision === "approve" ? words.approved : words.rejected), wayBack(scope, answer, undone, { what: toldOf(memory, named), memories: leftBy(scope, answer) }));
-      },
-    });
-  return { ...act, decide };
-}
-
-/** Whether a verdict whose answer was lost was passed; not so if the memory waits still, or somebody decided otherwise. */
-async function isDecided(scope: Scope, memory: Memory, decision: Decision): Promise<boolean> {
-  const now = await standing(scope, memory);
-  if (now === null) return decision === "approve";
-  return now.version > memory.version && now.state === (decision === "approve" ? "active" : "rejected");
 }

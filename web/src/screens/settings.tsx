@@ -24,6 +24,7 @@ import { daysIn } from "../lib/usage";
 import { forgetAllWritten } from "../lib/written_here";
 import { Badge, Dialog, Field, PageHead, ScopeName, When } from "../parts/basics";
 import { Boundary } from "../parts/boundary";
+import { CopyButton } from "../parts/copy_button";
 import { DayInput } from "../parts/day_input";
 import { ActFailure, Failure, Loading, More } from "../parts/states";
 import { ThreadName } from "../parts/thread_name";
@@ -211,7 +212,7 @@ function Keys() {
       {shown && (
         <Dialog title={t("keys.once")} close={() => setShown(null)} act={() => setShown(null)}>
           <p>{t("keys.once_about")}</p>
-          <p><code className="secret">{shown.key}</code></p>
+          <div data-copied><code className="secret">{shown.key}</code><CopyButton text={shown.key ?? ""} /></div>
           <footer className="dialog-acts"><button type="submit" className="accent">{t("keys.noted")}</button></footer>
         </Dialog>
       )}

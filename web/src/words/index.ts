@@ -98,4 +98,18 @@ export const usualName = (language: Language, text: string): string => loaded.ge
 /** A field of the built-in profile whose name says more than it means beside its value, where a language has no word of its own for it. */
 const OTHERWISE: ReadonlyMap<string, string> = new Map([["user name", "name"], ["user_name", "name"]]);
 
-const written = (language: Language, name: string, value: string | number): string => (typeof value === "number" && name === "count" ? value.toLocaleString(LANGUAGES[language].locale) : String(value));
+/** Values that are lengths of time, in seconds. */
+const SPANS: ReadonlySet<string> = new Set(["retry_after_s", "seconds"]);
+
+function written(language: Language, name: string, value: string | number): string {
+  const { locale } = LANGUAGES[language];
+  if (typeof value !== "number") return value;
+  if (SPANS.has(name)) return spanOf(value, locale);
+  return name === "count" ? value.toLocaleString(locale) : String(value);
+}
+
+/** A length of time as people say it, never too short: "45 seconds", "6 hours". */
+function spanOf(seconds: number, locale: string): string {
+  const [unit, size] = seconds <= 100 ? ["second", 1] as const : seconds <= 3_540 ? ["minute", 60] as const : seconds <= 172_800 ? ["hour", 3_600] as const : ["day", 86_400] as const;
+  return new Intl.NumberFormat(locale, { style: "unit", unit, unitDisplay: "long" }).format(Math.ceil(seconds / size));
+}
