@@ -9,6 +9,7 @@ import { inlinesOf } from "../lib/rich_text";
 import { go, linkTo, useRoute } from "../lib/route";
 import { loadRouteWords, named } from "../lib/route_names";
 import { HereContext, useAround } from "../lib/session";
+import { useTitle } from "../lib/title";
 import { PageHead } from "../parts/basics";
 import { CopyButton } from "../parts/copy_button";
 import { Empty, Failure, Loading } from "../parts/states";
@@ -25,6 +26,7 @@ export default function Api() {
   const { t, settings } = useAround();
   const { parts, scope } = useRoute();
   const chosen = parts[1];
+  useTitle(t("api"), "");
   const asked = useAsked(() => Promise.all([askDocument(), loadRouteWords(settings.language)]), [settings.language]);
   const [words, setWords] = useState("");
   const operations = useMemo(() => (asked.value ? named(operationsOf(asked.value[0]), ...asked.value[1]) : []), [asked.value]);

@@ -60,10 +60,12 @@ function Filled({ glance, days, again }: { glance: Glance; days: Days; again: ()
   const wording = useWording();
   const isNow = isToday(days);
   const day = days.known || days.on;
-  const [now] = useState(() => (isNow ? Date.now() : Date.parse(endOf(days.on || days.known))));
+  const [opened] = useState(() => Date.now());
   const profiles = ownFirst(glance.profiles);
   const person = personIn(profiles) ?? scope[scope.length - 1];
   const changed = glance.newest.map((each) => each.memory);
+  // What ended while the screen is open has ended.
+  const now = isNow ? Math.max(opened, ...changed.map((each) => Date.parse(each.updated_at))) : Date.parse(endOf(days.on || days.known));
   const rest = [...byType(glance.known), ...profiles.filter((each) => !isDocument(each))];
   return (
     <>

@@ -9,6 +9,7 @@ import { useChanges } from "../lib/changes";
 import { whyOfVersion } from "../lib/causes";
 import { freshEvidence } from "../lib/evidence";
 import { titleOfChoice } from "../lib/choice_titles";
+import { dayOf } from "../lib/days";
 import { chainOf, LOOKED_THROUGH, newestOfPlaces, useOthers, type Placed } from "../lib/one_after_another";
 import { believedAt, daysOf, lanesOf, scaleEnd, scaleOf, ownFirst, saysNothing, spanDays } from "../lib/past";
 import { go, linkTo, useRoute } from "../lib/route";
@@ -117,7 +118,7 @@ function Past({ revisions, address, until }: { revisions: Revision[]; address: {
   const before = revision && oldestFirst.find((each) => each.version === revision.version - 1);
   const from = Date.parse(oldestFirst[0]?.believed_from ?? new Date(now).toISOString());
   const scale = scaleOf(oldestFirst.map((each) => Date.parse(each.believed_from)), end);
-  const label = place === stops.length - 1 ? t("profile.today") : isByDay ? wording.day(moment) : wording.moment(new Date(moment).toISOString());
+  const label = place === stops.length - 1 ? t("profile.today") : isByDay ? wording.day(dayOf(moment)) : wording.moment(new Date(moment).toISOString());
   const lanes = lanesOf(revisions, now, yesNo);
   const share = (at: number) => `${scale(at) * 100}%`;
   return (
@@ -129,7 +130,7 @@ function Past({ revisions, address, until }: { revisions: Revision[]; address: {
           <a className="block-link" href={memoryLink(address, scope)}>{t("panel.open")}</a>
         </div>
         <input id="day" type="range" min={0} max={stops.length - 1} value={Math.max(0, place)} aria-valuetext={label} onChange={(event) => setShown(Number(event.target.value) === stops.length - 1 ? Infinity : (stops[Number(event.target.value)] ?? Infinity))} />
-        <div className="slider-ends"><span>{wording.day(from)}</span><span>{t("profile.today")}</span></div>
+        <div className="slider-ends"><span>{wording.day(isByDay ? dayOf(from) : from)}</span><span>{t("profile.today")}</span></div>
         {lanes.length > 0 && <div className="lanes" role="table" aria-label={t("profile.lanes")}>
           {lanes.map((lane) => (
             <div key={lane.name} className="lane" role="row">
