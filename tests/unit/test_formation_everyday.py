@@ -102,6 +102,8 @@ CAT: Final = spoken(
     ("韩磊", "养猫，行么，反正额现在六点半能下班"),
 )
 PHYSIO: Final = "物理治疗星期三下午两点半，8次，从下星期三开始"
+LESSONS: Final = "我闺女周二周四五点半画画，周六上午游泳"
+FACTOR: Final = "got this off the factor, whats my bit?? im 2/1"
 NAGOYA: Final = "想去名古屋，連我阿媽四個人"
 AWAY: Final = "we fly out on 5 August for six weeks"
 
@@ -212,6 +214,12 @@ RIGHT: Final[Mapping[str, Case]] = {
     "a yes in Cantonese": case(
         [f"u: {NAGOYA}", "a: 有長者，揀酒店近車站、有𨋢會好啲。", "u: 係。另外我右邊膊頭整親"],
         note("用戶連佢阿媽四個人去名古屋；同意酒店揀近車站、有𨋢", f"1: {NAGOYA}", "3: 係。")),
+    "half past five on a Thursday": case(
+        [f"u: {LESSONS}"], note("用户的女儿周二、周四17:30画画", f"1: {LESSONS}")),
+    "two days off": case(
+        ["u: 我驗光師 固定休三跟日"], note("用戶是驗光師，固定休週三和週日", "1: 固定休三跟日")),
+    "a flat by its number": case(
+        [f"u: {FACTOR}"], user({"home": "flat 2/1"}, "1 /home: im 2/1")),
     "the month of an end": case(
         [f"u: {AWAY}"],
         note("The user is away from 2025-08-05 until September 2025", f"1: {AWAY}")),
@@ -271,6 +279,10 @@ WRONG: Final[Mapping[str, Case]] = {
     "a no in Cantonese": case(
         [f"u: {NAGOYA}", "a: 有長者，揀酒店近車站、有𨋢會好啲。", "u: 唔係。另外我右邊膊頭整親"],
         note("用戶同意酒店揀近車站、有𨋢", "3: 唔係。")),
+    "half past four on a Thursday": case(
+        [f"u: {LESSONS}"], note("用户的女儿周二、周四16:30画画", f"1: {LESSONS}")),
+    "another day off": case(
+        ["u: 我驗光師 固定休三跟日"], note("用戶是驗光師，固定休週四和週日", "1: 固定休三跟日")),
     "another month of an end": case(
         [f"u: {AWAY}"], note("The user is away from 2025-08-05 until October 2025", f"1: {AWAY}")),
 }  # fmt: skip

@@ -27,6 +27,12 @@ VISIT = "The mother flies over on 28 November 2025 for three weeks"
             "From 2025-10-16 to 2025-10-19",
             "2025-10-19",
         ),
+        (
+            "口試抓2025年9月底",
+            "2025-09-30",
+            "口試改在2025年10/17（五）（原本抓9月底）",
+            "2025-10-17",
+        ),
         # The old day is told beside another, or the end is: nothing was moved.
         (VISIT, "2025-12-19", f"{VISIT}, and sees a doctor on 1 December 2025", "2025-12-19"),
         (VISIT, "2025-12-19", "She flies on 2025-11-30, back on 2025-12-19", "2025-12-19"),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { dayAt, dayFormat, dayOf, earliestOf, endOf, isWholeDay, stepsBetween } from "../src/lib/days";
+import { dayAt, dayFormat, dayOf, daysAgo, earliestOf, endOf, isWholeDay, stepsBetween } from "../src/lib/days";
 
 describe("days on a slider", () => {
   it("are counted from the first to today, over the end of a month and a leap day", () => {
@@ -31,6 +31,11 @@ describe("days on a slider", () => {
     expect(dayFormat("en-GB", "America/Los_Angeles")("2025-03-22T05:00:00Z")).toBe("21 Mar 2025");
     expect(dayFormat("en-GB", "Asia/Shanghai")("2025-03-22T17:00:00Z")).toBe("23 Mar 2025");
     expect(["2025-03-22T23:59:58Z", "2025-03-22T00:00:01Z", "2025-03-22T00:00:00+01:00", Date.parse("2025-03-22")].map(isWholeDay)).toEqual([false, false, false, false]);
+  });
+
+  it("are so many days ago at every hour of today", () => {
+    for (const hour of ["00:10", "12:00", "23:50"]) expect(daysAgo("2026-11-23T00:00:00Z", Date.parse(`2026-11-30T${hour}:00Z`))).toBe(7);
+    expect(daysAgo("2026-12-02T23:59:59.999999Z", Date.parse("2026-11-30T20:00:00Z"))).toBe(-2);
   });
 
   it("mean their end", () => expect(endOf("2026-05-01")).toBe("2026-05-01T23:59:59Z"));

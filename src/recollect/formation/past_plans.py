@@ -27,6 +27,7 @@ _FORMS: Final = tuple(
     for form in (
         r"(?P<year>\d{4})-(?P<month>\d\d)(?:-(?P<day>\d\d))?(?!\d)",
         r"(?P<year>\d{4})年(?P<month>\d{1,2})月(?:(?P<day>\d{1,2})[日号號])?",
+        r"(?P<year>\d{4})年(?P<month>1[0-2]|0?[1-9])/(?P<day>\d{1,2})(?![\d/])",
         rf"(?:\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)? )?\b(?P<name>{MONTH_NAME}) (?P<year>\d{{4}})\b",
         rf"\b(?P<name>{MONTH_NAME}) (?P<day>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<year>\d{{4}})\b",
     )

@@ -33,7 +33,7 @@ UNIT_CUE: Final = "day|week|fortnight|month|year|decade"
 UNIT: Final = rf"(?P<unit>{UNIT_CUE})s?"
 _CHINESE_UNITS: Final = {
     "天": "day", "日": "day", "周": "week", "星期": "week", "礼拜": "week", "月": "month",
-    "年": "year", "晚": "night", "夜": "night",
+    "年": "year", "晚": "night", "夜": "night", "宿": "night",
 }  # fmt: skip
 HAN_UNIT_CUE: Final = "[天日周月年]|星期|礼拜"
 CHINESE_UNIT: Final = r"(?:个(?:半)?)?(?P<unit>天|日|周|星期|礼拜|(?<=[个半俩仨])月|年)"
@@ -173,5 +173,5 @@ _LENGTHS: Final = (
     lazy_pattern(rf"(?<!第){CHINESE_COUNT}{CHINESE_UNIT}"),
     lazy_pattern(rf"\b{COUNT} (?P<unit>night)s\b(?! a (?:week|month)\b)", re.IGNORECASE),
     # 周三晚上 and 初三晚饭 name the evening of a day.
-    lazy_pattern(rf"(?<![第周期拜初月\d]){CHINESE_COUNT}(?P<unit>晚|夜)(?![上间饭餐班会里])"),
+    lazy_pattern(rf"(?<![第周期拜初月\d]){CHINESE_COUNT}(?P<unit>晚|夜|宿)(?![上间饭餐班会里舍])"),
 )

@@ -4,6 +4,9 @@ const DAY_MS = 86_400_000;
 
 export const dayOf = (moment: number): string => new Date(moment).toISOString().slice(0, 10);
 
+/** How many days of the calendar a day is before today; fewer than none for one to come. */
+export const daysAgo = (day: string, now = Date.now()): number => (Date.parse(dayOf(now)) - Date.parse(day.slice(0, 10))) / DAY_MS;
+
 /** The steps from the first day to today; at least one, so that a slider has two ends. */
 export function stepsBetween(first: string, today: string): number {
   const days = Math.round((Date.parse(today) - Date.parse(first)) / DAY_MS);

@@ -4,7 +4,7 @@ import { createContext, useCallback, useContext, useEffect, useMemo, useRef, use
 import { Problem, unreachable } from "../api/problem";
 import type { Me, Scope } from "../api/shapes";
 import { LANGUAGES, languageOf, loadWords, translated, usualName, type Language, type Word } from "../words";
-import { dayFormat, isWholeDay } from "./days";
+import { dayFormat, daysAgo, isWholeDay } from "./days";
 import { listenToErasures } from "./erasures";
 import type { YesNo } from "./pointer";
 import { isSilent } from "./reach";
@@ -177,6 +177,7 @@ export function useWording(): Wording {
       moment: (iso) => (!iso ? "" : isWholeDay(iso) ? day(iso) : moment.format(new Date(iso))),
       day,
       ago: (iso) => {
+        if (isWholeDay(iso)) return Math.abs(daysAgo(iso)) < 30 ? relative.format(-daysAgo(iso), "day") : day(iso);
         const seconds = (Date.parse(iso) - Date.now()) / 1000;
         const size = Math.abs(seconds);
         if (size < 50) return relative.format(Math.round(seconds), "second");
