@@ -1,18 +1,15 @@
 """Checkpoints and forks: a child uses no connection, and opens no file, of its parent."""
 
 import subprocess
-import sys
-import textwrap
 from pathlib import Path
 from typing import Final
 
 import pytest
 
-import recollect
 from recollect.integrations.langgraph import checkpointer
+from tests.harness import forked_programs
 from tests.harness.installed_servers import require_database
 
-CHILD_S_MAX: Final = 30
 REFUSED: Final = "open one after the fork"
 
 
@@ -24,8 +21,7 @@ def run_forked(
 
     The parent opens and closes the checkpoints at *before* first.
     """
-    program = f"""
-import os, signal, sys
+    opened = f"""
 from langgraph.checkpoint.base import empty_checkpoint
 from recollect.errors import StoreClosedError
 from recollect.integrations.langgraph import checkpointer
@@ -39,22 +35,9 @@ with checkpointer({before!r}):
 with checkpointer({place!r}) as saver:
     saver.delete_thread("acme//t")
     put(saver)
-    pid = os.fork()
-    if not pid:
-        signal.alarm({CHILD_S_MAX})
-{textwrap.indent(textwrap.dedent(child), "        ")}
-    _, status = os.waitpid(pid, 0)
-    put(saver)
-    print("child", os.waitstatus_to_exitcode(status), "parent", count(saver))
 """
-    return subprocess.run(
-        # Newer Pythons warn of forks beside threads, which is what this is about.
-        [sys.executable, "-W", "ignore::DeprecationWarning", "-c", program],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-        env={"PYTHONPATH": str(Path(recollect.__file__).parents[1])},
+    return forked_programs.run_forked(
+        opened, child, 'put(saver)\nprint("child", ended, "parent", count(saver))'
     )
 
 

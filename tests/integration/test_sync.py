@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import textwrap
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-import recollect
 from recollect import (
     ConflictError,
     EraseScope,
@@ -26,6 +24,7 @@ from recollect import (
 from recollect.errors import StoreClosedError
 from recollect.records import Scope
 from recollect.testing import NOON, CountingIds, FrozenClock, HashedEmbedder
+from tests.harness import forked_programs
 
 ADA: Scope = ("users", "ada")
 MEANT, ASKED = "She photographs owls at night", "photography"
@@ -33,8 +32,6 @@ TALK = [
     NewMessage(role="user", text="My boat is called Kestrel", id="m1"),
     NewMessage(role="user", text=MEANT, id="m2"),
 ]
-CHILD_S_MAX = 2
-"""A forked child that takes longer hangs."""
 
 
 @pytest.fixture(params=["memory", "sqlite"])
@@ -240,8 +237,7 @@ def run_forked(
 
     The parent opens and closes the memory at *before* first.
     """
-    program = f"""
-import os, signal, sys
+    opened = f"""
 from recollect import NewMessage, open_sync
 from recollect.errors import StoreClosedError
 ADA = ("users", "ada")
@@ -249,21 +245,9 @@ with open_sync({before!r}, embedder="none"):
     pass
 with open_sync({place!r}, embedder="none") as memory:
     memory.append(ADA, "talk", [NewMessage(role="user", text="a boat")])
-    pid = os.fork()
-    if not pid:
-        signal.alarm({CHILD_S_MAX})
-{textwrap.indent(textwrap.dedent(child), "        ")}
-    _, status = os.waitpid(pid, 0)
-    print("child", os.waitstatus_to_exitcode(status), "parent", memory.recall(ADA, "boat").eligible)
 """
-    return subprocess.run(
-        # Newer Pythons warn of forks beside threads, which is what this is about.
-        [sys.executable, "-W", "ignore::DeprecationWarning", "-c", program],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-        env={"PYTHONPATH": str(Path(recollect.__file__).parents[1])},
+    return forked_programs.run_forked(
+        opened, child, 'print("child", ended, "parent", memory.recall(ADA, "boat").eligible)'
     )
 
 

@@ -1,11 +1,7 @@
 """A client and forks: a child uses no connection of its parent."""
 
-import subprocess
-import sys
-from pathlib import Path
-
-import recollect
 from recollect.server.testing import Served
+from tests.harness.forked_programs import run_program
 
 FORKED = """
 import asyncio, os, sys, threading
@@ -37,13 +33,6 @@ asyncio.run(main(*sys.argv[1:]))
 
 def test_a_forked_child_reads_no_answer_of_its_parent(served: Served) -> None:
     """Both have the sockets: what the child asked for was the answer to the parent's question."""
-    found = subprocess.run(
-        [sys.executable, "-W", "ignore::DeprecationWarning", "-c", FORKED, served.url, served.key],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-        env={"PYTHONPATH": str(Path(recollect.__file__).parents[1])},
-    )
+    found = run_program(FORKED, served.url, served.key)
 
     assert ("7 ['a boat']\n", "") == (found.stdout, found.stderr)

@@ -34,6 +34,7 @@ from recollect.formation.rule_question import RuleQuestion
 from recollect.formation.rule_quotes import (
     gap,
     quote_of_line,
+    quote_of_talk,
     quote_with_date,
     quoted,
     sentence_of_reply,
@@ -126,10 +127,6 @@ def answer_of(
     if ASKS.search(written_chinese(question)):
         return _answer_of_question(question, lines, told_here, language)
     return sentence_of_reply("kept", language)
-
-
-def _told_here(quote: str, language: Language) -> str:
-    return sentence_of_reply("told_here", language, quote=quote).strip()
 
 
 def _told_in(message: str) -> Iterator[ToldByUser]:
@@ -246,7 +243,7 @@ def _answer_of_plans(
     told = [quote_with_date(each, language) for each in plans if each.text not in here]
     if here:
         quotes = ("; " if language == "en" else "；").join(quoted(each, language) for each in here)
-        told.append(_told_here(quotes, language))
+        told.append(quote_of_talk(quotes, language))
     return gap(language).join(dict.fromkeys(told))
 
 
@@ -312,7 +309,7 @@ def _stands_beside(
 def _quote_of(line: RememberedLine, talk: Sequence[RememberedLine], language: Language) -> str:
     """Return the sentence that quotes a line, or a message of this *talk*."""
     if any(line is each for each in talk):
-        return _told_here(quoted(line.text, language), language)
+        return quote_of_talk(quoted(line.text, language), language)
     return quote_with_date(line, language)
 
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from recollect.formation.rule_quotes import quoted, sentence_of_reply
+from recollect.formation.rule_quotes import quote_of_talk, quoted, sentence_of_reply
 from recollect.formation.rule_statements import READ_CHARACTERS_MAX
 from recollect.text.cantonese import written_chinese
 from recollect.text.rule_replies import Language
@@ -47,9 +47,7 @@ def answer_without_memory(said: str, talk: Sequence[str], language: Language) ->
     if orders_to_forget(said):
         return sentence_of_reply("forget", language)
     last = _last_asked(said, talk)
-    if not last:
-        return ""
-    return sentence_of_reply("told_here", language, quote=quoted(last, language)).strip()
+    return quote_of_talk(quoted(last, language), language) if last else ""
 
 
 def orders_to_forget(said: str) -> bool:

@@ -34,6 +34,11 @@ def sentence_of_reply(name: str, language: Language, **values: str) -> str:
     return re.sub(r"\{(\w+)\}", lambda place: values[place[1]], template)
 
 
+def quote_of_talk(quote: str, language: Language) -> str:
+    """Return the sentence that quotes what the user said in this talk."""
+    return sentence_of_reply("told_here", language, quote=quote).strip()
+
+
 def quote_of_line(line: RememberedLine, language: Language) -> str:
     """Return a line in quotation marks, a field by its spoken name."""
     return quoted(spoken_field(line.text, language) if line.field else line.text, language)
