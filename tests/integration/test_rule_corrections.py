@@ -125,3 +125,56 @@ async def ended_by(said: str) -> set[str]:
 async def ended_in(memory: recollect.Recollect, scope: tuple[str, ...]) -> set[str]:
     found = (await memory.memories(scope, type_="Fact")).rows
     return {each.key for each in found if each.valid_until}
+
+
+@pytest.mark.parametrize(
+    ("said", "told", "since"),
+    [
+        ("I moved to Lisbon on 10 April.", "Mira lives in Lisbon", "2025-04-10"),
+        ("We've just moved to Braga.", "Mira lives in Braga", ""),
+        ("我昨天搬到布拉加了。", "Mira 住在 布拉加", "2025-04-13"),
+        ("I work as an actor now.", "Mira works as an actor", ""),
+    ],
+)
+def test_a_fact_goes_on_in_a_fact(said: str, told: str, since: str) -> None:
+    """The graph and the timeline would lose a home that the profile alone tells."""
+    profile, facts = asyncio.run(known_after(said))
+
+    assert not profile & {"home", "occupation"}
+    assert since == facts[told]
+
+
+def test_what_a_fact_tells_already_is_told_once() -> None:
+    """Neither the profile nor another fact says it again."""
+    profile, facts = asyncio.run(known_after("I moved to Braga.", "I live in Braga."))
+
+    assert "home" not in profile
+    assert ["Mira lives in Braga"] == [each for each in facts if "Braga" in each]
+
+
+def test_a_profile_that_has_a_home_keeps_it_up_to_date() -> None:
+    """Two homes in force would contradict each other."""
+    home: JsonObject = {"name": "Mira", "home": "Porto"}
+
+    told = known_after("I moved to Braga.", PutMemory(type="User", key="User", value=home))
+    profile, facts = asyncio.run(told)
+
+    assert "home" in profile
+    assert not [each for each in facts if "Braga" in each]
+
+
+async def known_after(*told: str | PutMemory) -> tuple[set[str], dict[str, str]]:
+    """Return the profile's fields and the facts in force, with their first days, in the demo."""
+    async with demo() as (memory, place):
+        scope = tuple(place)
+        await memory.apply(scope, [each for each in told if isinstance(each, PutMemory)])
+        for said in (each for each in told if isinstance(each, str)):
+            await memory.append(scope, "later", [said])
+            await memory.form(scope)
+        profile = await memory.get(scope, "User", "User")
+        facts = (await memory.memories(scope, type_="Fact")).rows
+    return set(profile.value if profile else ()), {
+        " ".join(map(str, each.value.values())): str(each.valid_from or "")[:10]
+        for each in facts
+        if each.valid_until is None
+    }

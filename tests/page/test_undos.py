@@ -164,7 +164,7 @@ def test_the_message_of_a_move_tells_which_home_it_ended(story: Story) -> None:
     assert "no longer:" in learnt
     assert "Coimbra" in learnt
     assert (True, False) == (told["before"]["ended"], told["between"]["ended"])
-    assert [told["before"]["user"]["home"], None] == ["Braga", told["between"]["user"]]
+    assert ["Braga", None] == [told["before"]["next"]["object"], told["between"]["next"]]
 
 
 def test_a_formed_memory_is_taken_back_on_its_own_page(story: Story) -> None:
@@ -172,7 +172,7 @@ def test_a_formed_memory_is_taken_back_on_its_own_page(story: Story) -> None:
     told = story.facts["undo a formation"]
 
     assert (True, False) == (told["before"]["ended"], told["between"]["ended"])
-    assert ["Braga", None] == [told["before"]["user"]["home"], told["between"]["user"]]
+    assert ["Braga", None] == [told["before"]["next"]["object"], told["between"]["next"]]
 
 
 def test_an_undone_correction_leads_to_what_stands_again(story: Story) -> None:

@@ -40,6 +40,13 @@ STATED = [
     ("I like tea, not coffee and cake.", [("interests", "tea")]),
     ("I like fish and chips.", [("interests", "fish and chips")]),
     ("Well, I moved to Oslo.", [("home", "Oslo")]),
+    ("We moved to Oslo in May.", [("home", "Oslo")]),
+    ("we've just moved house to Oslo", [("home", "Oslo")]),
+    ("We have just moved to Oslo.", [("home", "Oslo")]),
+    ("We live in Oslo now", [("home", "Oslo")]),
+    ("We moved to Slack last year.", []),
+    ("We moved to Fridays.", []),
+    ("We moved to Postgres in May.", []),
     ("My name is Tom, and I hope that helps.", [("user_name", "Tom")]),
     ("Update: I live in Oslo", [("home", "Oslo")]),
     (

@@ -120,6 +120,15 @@ const covered = (places) => page.evaluate((selectors) => {
   return selectors.filter((each) => [...document.querySelectorAll(each)].some(isUnder));
 }, places);
 
+/** The home that a message tells. */
+const newHome = async () => (await asked("memories?type=Fact")).memories.find((each) => each.value.object === "Braga");
+
+/** Both homes: the former one, and that of the message. */
+async function homes() {
+  const [former, next] = [await ofMemory("Fact/home"), await newHome()];
+  return { home: former.value, ended: former.valid_until !== null, next: next ? next.value : null };
+}
+
 async function chat() {
   await page.setViewportSize({ width: 1280, height: 800 });
   await at("chat/marked", ".stored-mark");
@@ -134,22 +143,14 @@ async function chat() {
   });
   await at("chat/moved", ".stored-mark >> text=no longer");
   facts.tell("learnt of a move", await main.locator(".marks").allInnerTexts());
-  const standing = async () => {
-    const [home, user] = [await ofMemory("Fact/home"), await ofMemory("User/User")];
-    return { home: home.value, ended: home.valid_until !== null, user: user && user.value };
-  };
-  await backAndForth("take back a move", { standing, act: () => main.locator(".marks").getByRole("button", { name: /Undo what/ }).click(), says: "Taken back" });
+  await backAndForth("take back a move", { standing: homes, act: () => main.locator(".marks").getByRole("button", { name: /Undo what/ }).click(), says: "Taken back" });
 }
 
 /** A formed memory's own page takes back what the message did, as the chat does. */
 async function formed() {
-  await at("memories/User/User", ".revision");
-  const standing = async () => {
-    const [home, user] = [await ofMemory("Fact/home"), await ofMemory("User/User")];
-    return { home: home.value, ended: home.valid_until !== null, user: user && user.value };
-  };
+  await at(`memories/Fact/${(await newHome()).key}`, ".revision");
   const newest = view.locator(".revision").first();
-  await backAndForth("a formation", { standing, act: () => button("Undo", newest).click(), says: "Taken back" });
+  await backAndForth("a formation", { standing: homes, act: () => button("Undo", newest).click(), says: "Taken back" });
 }
 
 /** What stands again is led to, where the change that made a memory was undone on its own page. */

@@ -49,13 +49,10 @@ def end_calls(
     calls = [call for each in known if (call := _removal_of(each, over))]
     if END not in offered:
         return calls
-    names = _names_of_user(known)
+    names = names_of_user(known)
     for each in known:
-        fact = each["value"]
-        if not isinstance(fact, Mapping) or not _is_about(fact, names):
-            continue
         for field, left in newest.items():
-            if _is_left(fact, field, str(left.value)):
+            if tells_field(each, field, names) and not is_told_by(each["value"], str(left.value)):
                 calls.append(_end_of(each, left.number, left.quote, (days or {}).get(left.number)))
     for number, end in over:
         facts = [each for each in known if _is_over(each["value"], end, names)]
@@ -101,11 +98,19 @@ def _is_about(fact: Mapping[str, Json], names: frozenset[str]) -> bool:
     return not names or str(fact.get("subject", "")).casefold() in names
 
 
-def _is_left(fact: Mapping[str, Json], field: str, now: str) -> bool:
-    """Return True for a fact that tells another home, or work, than is so *now*."""
-    predicate = str(fact.get("predicate", ""))
-    told = f"{predicate} {fact.get('object', '')}".casefold()
-    return bool(_REPLACED[field].search(predicate)) and now.casefold() not in told
+def tells_field(known: Mapping[str, Json], field: str, names: frozenset[str]) -> bool:
+    """Return True for a fact that tells the home, or the work, of the user with these *names*."""
+    fact = known["value"]
+    if not isinstance(fact, Mapping) or not _is_about(fact, names):
+        return False
+    return bool(_REPLACED[field].search(str(fact.get("predicate", ""))))
+
+
+def is_told_by(fact: Json, value: str) -> bool:
+    """Return True if a fact tells *value* already."""
+    if not isinstance(fact, Mapping):
+        return False
+    return value.casefold() in f"{fact.get('predicate', '')} {fact.get('object', '')}".casefold()
 
 
 def _is_over(fact: Json, end: ToldEnd, names: frozenset[str]) -> bool:
@@ -117,7 +122,7 @@ def _is_over(fact: Json, end: ToldEnd, names: frozenset[str]) -> bool:
     return bool(_OVER[end.field].search(predicate)) and end.ends(told)
 
 
-def _names_of_user(known: Sequence[Mapping[str, Json]]) -> frozenset[str]:
+def names_of_user(known: Sequence[Mapping[str, Json]]) -> frozenset[str]:
     """Return the names by which facts may call the user; none if no profile tells one."""
     values = (each["value"] for each in known if each["type"] == "User")
     names = {

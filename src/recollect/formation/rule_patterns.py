@@ -15,6 +15,12 @@ _PLACE: Final = (
     r"|(?!(?:fear|peace|pain|style|luxury|poverty|denial|comfort|chaos|exile|town|dorms?|hotels?"
     r"|hostels?|tents?|vans?|flats?)\b)([a-z]{3,})(?=[.,!;]|$| and (?:i |I )?work\b))"
 )
+_MOVED_WHEN: Final = r" (?:yesterday|today|(?:in|on|since|last) (?!the\b)[\w ]{1,24}?|\w+ \w+ ago)"
+_NO_TOWN: Final = (
+    r"(?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?|Slack|Teams|Zoom|Git\w+|Post\w+|My\w+|Python|Rust|Java\w*"
+    r"|React|Linux|Windows|Mac|AWS|Azure|Google|Kubernetes|Notion|Jira|Plan|Phase|Part|Tier|Room)\b"
+)
+"""What a team moves to, and does not live in: "We moved to Slack last year"."""
 _I_AM: Final = r"[Ii](?:'?m| am)"
 """As people type it: without the apostrophe too."""
 _PEOPLE: Final = (
@@ -69,6 +75,8 @@ FIELDS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
             r"(?:\b[Ii](?: now)? live (?:with (?:my )?[\w ]{2,30}? )?in"
             rf"|\b{_I_AM} (?:[A-Z]\w+,? )?(?:\d{{1,3}}(?: years old)?,? )?and live in"
             rf"|\b[Ii](?:'ve| have)?(?: just)? moved(?: back)?(?: from [A-Z]\w+)? to) ?{_PLACE}"
+            r"|\b[Ww]e(?: (?:now )?live in|(?:'ve| have)?(?: just)? moved(?: house| back)? to)"
+            rf" (?!{_NO_TOWN}){_PROPER}(?=[.,!;]|$| now\b|{_MOVED_WHEN})"
         ),
     ),
     (
@@ -113,9 +121,7 @@ FIELDS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     ),
     ("conversation_preferences", re.compile(r"[Pp]lease (keep [^.!?]+|answer [^.!?]+)")),
 )
-TOLD_WHEN: Final = re.compile(
-    r" (?:yesterday|today|(?:in|on|since|last) (?!the\b)[\w ]{1,24}?|\w+ \w+ ago)(?=[.,!;]|$)"
-)
+TOLD_WHEN: Final = re.compile(rf"{_MOVED_WHEN}(?=[.,!;]|$)")
 """The time of a move, which belongs to its quote: it dates the new home."""
 INTEREST_DEGREE: Final = re.compile(
     r"(?:^| )(?:(?:the )?(?:best|most)(?: of all)?|(?:(?:very|so|too|really) )?much|a (?:lot|bit)"

@@ -24,6 +24,7 @@ from recollect.formation.rule_end_calls import end_calls
 from recollect.formation.rule_ends import ends_in
 from recollect.formation.rule_slips import put_right_among, told_in
 from recollect.formation.rule_statements import RuleStatement, asked_in, statements_in
+from recollect.formation.rule_successions import successions
 from recollect.formation.rule_topics import topics_of
 from recollect.formation.value_identity import normalised
 from recollect.ports import ModelRequest, Tool, ToolCall
@@ -72,14 +73,15 @@ def calls_for(request: ModelRequest) -> tuple[ToolCall, ...]:
     if any(each in request.system for each in _SEVERAL_SPEAK):
         calls = _calls_of_each(known, told, offered)
     else:
-        calls = _profile_calls(known, told, offered)
+        for_profile, facts = successions(known, told, offered, shown.days)
+        calls = _profile_calls(known, for_profile, offered)
         ends = [
             (number, over)
             for number, speaker, words in shown.new
             if _is_user(speaker)
             for over in ends_in(words.replace(LINE_END, "\n"))
         ]
-        calls += end_calls(known, told, ends, offered, shown.days)
+        calls += [*end_calls(known, told, ends, offered, shown.days), *facts]
     calls += _note_calls(known, said, request.tools)
     return tuple(calls) or (ToolCall(name="remember_nothing", arguments="{}"),)
 
