@@ -11,6 +11,7 @@ from tests.harness.sample_contents import sample_memory
 
 EXAM = "Has an exam on 22 May 2025 and is not available from about 8 May 2025"
 PUT_OFF = "Has an exam on 29 May 2025 (not 22 May) and is not available from about 8 May 2025"
+RECOVERY = "After the operation on 2025-05-20 no driving for six weeks"
 VISIT = "The mother flies over on 28 November 2025 for three weeks"
 
 
@@ -33,6 +34,29 @@ VISIT = "The mother flies over on 28 November 2025 for three weeks"
             "口試改在2025年10/17（五）（原本抓9月底）",
             "2025-10-17",
         ),
+        # The text tells the end, or the year of a feast.
+        (
+            RECOVERY,
+            "2025-07-01",
+            f"{RECOVERY.replace('05-20', '06-18')} (to 2025-07-30)",
+            "2025-07-30",
+        ),
+        (
+            f"{RECOVERY} (to 2025-07-30)",
+            "2025-07-30",
+            "No driving till Monday 2025-08-11",
+            "2025-08-11",
+        ),
+        ("不开车，直到2025-07-30为止", "2025-07-30", "不开车，直到2025-08-11为止", "2025-08-11"),
+        (
+            "Her mom stays during the tour",
+            "2025-10-18",
+            "She comes at Thanksgiving 2025",
+            "2025-11-30",
+        ),
+        ("妈妈来住到国庆", "2025-10-08", "妈妈改成2026年春节来", "2026-02-24"),
+        ("Gym on Mondays", "2025-12-31", "Gym on Tuesdays; Mondays until 2025-05-01", "2025-12-31"),
+        ("端午去外婆家", "2025-05-31", "端午去外婆家，五月初五到", "2025-05-31"),
         # The old day is told beside another, or the end is: nothing was moved.
         (VISIT, "2025-12-19", f"{VISIT}, and sees a doctor on 1 December 2025", "2025-12-19"),
         (VISIT, "2025-12-19", "She flies on 2025-11-30, back on 2025-12-19", "2025-12-19"),
@@ -54,3 +78,35 @@ def test_an_end_moves_with_its_day(before: str, until: str, after: str, moved: s
 
 def test_what_has_no_end_gets_none() -> None:
     assert moved_end(sample_memory(value={"content": EXAM}), {"content": PUT_OFF}) is None
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "is_over"),
+    [
+        (
+            "Wants to join the school tour, 2025-05-08 to 09",
+            "Withdrew from the tour, 2025-05-08 to 09",
+            0,
+        ),
+        (
+            "晴晴想參加考察團（2025-05-08至09）",
+            "晴晴抽到考察團（2025-05-08至09），但係退咗，480會退返",
+            0,
+        ),
+        (
+            "Mom comes for the tour, 2025-10-18",
+            "Mom doesn't need to come for the tour, 2025-10-18",
+            0,
+        ),
+        ("5月9日去桂林，可免费取消", "2025年5月9日去桂林，可免费取消", 1),
+        ("The trip on 2025-05-09 is not cancelled", "The trip on 2025-05-09 was cancelled", 0),
+        ("The trip of 2025-05-09 is off", "The trip of 2025-05-09 is off, they refund it", 1),
+    ],
+)
+def test_what_was_called_off_stays_told(before: str, after: str, is_over: int) -> None:
+    """That somebody withdrew is true after the day as well: a plan alone is over with it."""
+    until = datetime(2025, 5, 9, tzinfo=UTC)
+
+    end = moved_end(sample_memory(value={"content": before}, valid_until=until), {"content": after})
+
+    assert bool(is_over) == (end is not None)

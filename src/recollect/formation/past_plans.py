@@ -41,10 +41,13 @@ def passed_day(memory: Memory, today: date) -> date | None:
     Return the day of an active plan whose day has passed; ``None`` for other memories.
 
     A plan names a day or a month with its year, or begins on a day, that was still to come when it
-    was said. Days without a year and days of the week may recur: they make no plan.
+    was said. Days without a year and days of the week may recur: they make no plan. What is in
+    force for longer than the day that it names ("no driving after the operation") has not passed.
     """
     said_on = (memory.said_at or memory.created_at).date()
     if memory.is_document or said_on >= today or _ended_by(memory, today):
+        return None
+    if memory.valid_until is not None and memory.valid_until.date() >= today:
         return None
     text = memory_text(memory.value)[:_TEXT_CHARACTERS_MAX]
     days = [each.last for each in days_named(text) if each.first > said_on]

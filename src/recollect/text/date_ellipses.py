@@ -79,6 +79,9 @@ _DAY_BEHIND_MONTH_HAN: Final = lazy_pattern(
 )
 """A month, and behind a comma its day: "in September, the 20th", 九月去，20号走."""
 
+_DAY_ALONE: Final = lazy_pattern(r"(?<![\d.:/-])(?P<day>[12]?\d|3[01])(?=那天)")
+"""As in 26那天."""
+
 
 def without_ellipses(text: str) -> str:
     """
@@ -92,6 +95,8 @@ def without_ellipses(text: str) -> str:
     '固定休周三、周日'
     >>> without_ellipses("四五月"), without_ellipses("next wed to fri")
     ('四月、五月', 'next wed, next fri')
+    >>> without_ellipses("26那天推了")
+    '26号那天推了'
     >>> without_ellipses("in May, from the 12th")
     'in May 12th'
     >>> without_ellipses("i fly 5 june back 24")
@@ -108,6 +113,7 @@ def without_ellipses(text: str) -> str:
     text = _DAY_BEHIND_MONTH.sub(r"\g<month> \g<day>", text)
     text = _DAY_OF_RETURN.sub(r"\g<out>\g<day> \g<month>", text)
     text = _DAY_BEHIND_MONTH_HAN.sub(r"\g<month>\g<rest>\g<month>\g<day>", text)
+    text = _DAY_ALONE.sub(r"\g<day>号", text)
     text = _ORDINALS.sub(r"the \g<one>, the \g<two>", text)
     return _WEEKDAYS_ENGLISH.sub(r"\g<mark>\g<one>, \g<mark>\g<two>", text)
 

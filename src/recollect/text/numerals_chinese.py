@@ -52,9 +52,10 @@ _TENTH_BEHIND: Final = re.compile(
 _TWO_DIGITS: Final = re.compile(r"([一二三四五六七八九两])([一二三四五六七八九])(?=[十百千万亿])")
 """As in 两三百: two numbers that share a scale."""
 _FIRST_OF_SPAN: Final = re.compile(
-    r"(?<![\d.])(?P<first>\d{1,4})(?=(?: ?[-~到至] ?|, ?)\d{1,4}(?P<scale>[百千万亿]))"
+    r"(?<![\d.A-Za-z])(?P<first>\d{1,4}(?= ?[-~到至] ?\d{1,4}[百千万亿])"
+    r"|\d(?=, ?\d[百千万亿])|\d\d(?=, ?\d\d[百千万亿]))(?=[^百千万亿]{2,7}(?P<scale>[百千万亿]))"
 )
-"""The first number of a span: the 2 of 2-3万 is 20,000."""
+"""The first number of a span: the 2 of 2-3万 is 20,000, and the 60 of "M60，3万" is not."""
 _MONTHS_OF_YEAR: Final = 12
 _HEIGHT: Final = re.compile(
     r"(?<![\d.])(?P<metres>[12一两])米(?P<rest>\d{1,2}|[一二三四五六七八九]{1,2})(?![\d米])"

@@ -48,7 +48,7 @@ _DOUBTS: Final = tuple(
         rf"{_IN_HINDSIGHT}\bi (?:think|believe|suppose|reckon)\b{_OPINION}",
         (
             rf"{_IN_HINDSIGHT}\bi (?:guess|suspect|assume|imagine|doubt)\b"
-            r"|\bi don'?t (?:think|know (?:if|whether))\b"
+            r"|\bi don'?t (?:think(?! in \w+s\b)|know (?:if|whether))\b"
         ),
         r"\b(?:maybe|perhaps|probably|possibly|presumably|apparently|allegedly|supposedly)\b",
         (
@@ -128,7 +128,8 @@ _KEPT: Final = lazy_pattern(
     r"|可能|也许|或许|大概|好像|似乎|估计|不确定|说不定|听说|据说|认为|觉得|猜|(?<!小)说(?![话明法])|称|告诉"
     r"|以为|考虑|打算|未确认|不一定|没想好|[没未]有?决定|多半|八成|倾向|未必|而定|如果"
     r"|是否|要不要|若|要是|假如|应该|(?<![合续签契节制预特邀公违租])约(?![定会好了])|左右|上下|疑似|怀疑|疑|预计|估计|未定|待定"
-    r"|或许|差不多|没准|恐怕|嘱|建议|要求|叮嘱|表示|提到|指出|告知|提醒|转述|传(?![统真家])|让|叫(?=用户|使用者)",
+    r"|或许|差不多|没准|恐怕|嘱|建议|要求|叮嘱|表示|提到|指出|告知|提醒|转述|传(?![统真家])|让|叫(?=用户|使用者)"
+    r"|好似|[唔不]知|讲(?![究课座师义解台])",
     re.IGNORECASE,
 )
 _INTENDED: Final = lazy_pattern(

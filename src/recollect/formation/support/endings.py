@@ -15,11 +15,15 @@ from recollect.formation.support.origins import Sources, trace
 from recollect.formation.support.stances import BAD, Clause, clauses_in
 from recollect.formation.support.vocabulary import groups_said, is_neutral, neutral_length
 from recollect.text.chinese_scripts import simplified
+from recollect.text.days import MONTH_CUE, month_number
+from recollect.text.numerals import plain
+from recollect.text.numerals_chinese import whole_number
 
 _CUE: Final = re.compile(
     r"\b(?:no|not|never|n't|don't|dont|doesn't|didn't|isn't|won't|can't"
     r"|cant|wont|doesnt|didnt|isnt|arent|wasnt|havent|hasnt|any ?more|no longer|stop\w*"
-    r"|quit\w*|g[ai]ve up|giving up|cancel\w*|scrap\w*|drop\w*|f[ae]lls? (?:away|through)"
+    r"|quit\w*|g[ai]ve up|giving up|cancel\w*|scrap\w*|drop\w*|bin(?:ned)?|ditch\w*"
+    r"|f[ae]lls? (?:away|through)"
     r"|end(?:ed|s)?|over|done|finish\w*"
     r"|complet\w*|wrap(?:s|ped|ping)? up"
     r"|gone|left|leav(?:e|es|ing)|lost|sold|sell\w*|broke|broken|split|divorc\w*|died"
@@ -72,6 +76,14 @@ _ON_OFFER: Final = re.compile(
     re.IGNORECASE,
 )
 """Words of what may be sold to somebody else: "sold to another" ends no other memory."""
+_BY_MONTH: Final = re.compile(
+    rf"\bthe (?P<month>{MONTH_CUE})[a-z]*"
+    r" (?:one|test|exam|appointment|date|slot|booking|trip|visit)\b"
+    r"|(?<!\d)(?P<number>1?\d|十?[一二三四五六七八九]|十)月份?[那的这][个次场趟]",
+    re.IGNORECASE,
+)
+"""A plan called by its month alone: "you can bin the feb one"."""
+_ISO_MONTH: Final = re.compile(r"\b\d{4}-(\d\d)\b")
 
 
 def ending_reasons(
@@ -130,7 +142,22 @@ def _shared(text: str, cited: Sequence[Passage], heard: HeardWindow) -> float:
     """Return how many words of *text* the *cited* say, or something close to them."""
     nothing: list[WordIndex] = []
     words = trace(text, Sources(heard, cited, nothing))
-    return sum(each.weight for each in words if each.origin == "cited")
+    shared = sum(each.weight for each in words if each.origin == "cited")
+    return shared or float(any(_calls_by_month(each.text, text) for each in cited))
+
+
+def _calls_by_month(said: str, text: str) -> bool:
+    """
+    Return True if *said* calls the plan of *text* by its month.
+
+    >>> _calls_by_month("so u can bin the feb one", "The test is on 2026-02-05")
+    True
+    """
+    told = {int(each) for each in _ISO_MONTH.findall(text)}
+    return any(
+        (month_number(each["month"]) if each["month"] else whole_number(each["number"])) in told
+        for each in _BY_MONTH.finditer(plain(said))
+    )
 
 
 def _are_about_another(cited: Sequence[Passage], heard: HeardWindow, target: str) -> bool:

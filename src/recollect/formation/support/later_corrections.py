@@ -41,7 +41,7 @@ _RIGHT: Final = (
 _OPPOSITES: Final = tuple(
     (re.compile(one, re.IGNORECASE), re.compile(other, re.IGNORECASE))
     for one, other in (
-        (_MORNING, r"\b(?:evenings?|tonight|night(?! shifts?)|pm)\b"),
+        (_MORNING, r"\b(?:evenings?|tonight|2nite|ni(?:ght|te)(?! shifts?)|pm)\b"),
         (_LEFT, _RIGHT),
         (r"早上|上午|早晨|清晨", r"晚上|夜里|傍晚"),
         (r"上半年", r"下半年"),

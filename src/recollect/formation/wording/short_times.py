@@ -19,7 +19,7 @@ _WORDS: Final = _DAYS | {
     "jan": "January", "feb": "February", "apr": "April", "jun": "June", "jul": "July",
     "aug": "August", "sep": "September", "sept": "September", "oct": "October",
     "nov": "November", "dec": "December", "boxing day": "26 December",
-    "weekdays": "Monday to Friday",
+    "weekdays": "Monday to Friday", "may half": "May half", "may bank": "May bank",
 }  # fmt: skip
 _SEASONS: Final = {
     "spring": "this spring, next spring", "summer": "this summer, next summer",
@@ -29,9 +29,9 @@ _SHORT: Final = re.compile(
     r"(?<![\w.@/-])(?:"
     r"(?:rest|end) of (?:the|this) (?P<unit>week|month|year|wk|yr)"
     r"|(?P<few>couple|few) (?=(?:days|weeks|wks|months|years|yrs)\b)"
-    r"|(?P<long>\d{1,2}\.[0-5]\d\.[0-5]\d)(?![\d.])"
-    r"|(?P<hour>[01]?\d|2[0-3])\.(?P<minute>[0-5]\d)(?![\d.%])"
-    r"|(?P<at>at|by|from|till?|until) (?P<clock>(?:[01]\d|2[0-3])[0-5]\d)(?![\d.%])"
+    r"|(?P<long>\d{1,2}\.[0-5]\d\.[0-5]\d)(?!\.?\d)"
+    r"|(?P<hour>[01]?\d|2[0-3])\.(?P<minute>[0-5]\d)(?!\.?\d|%)"
+    r"|(?P<at>at|by|from|till?|until) (?P<clock>(?:[01]\d|2[0-3])[0-5]\d)(?!\.?\d|%)"
     r"|(?P<before>born in|class of|back in|since) '?(?P<year>\d\d)(?![\d.:%/-]| ?[a-z])"
     rf"|(?<!this )(?<!next )(?<!last )(?P<season>{'|'.join(_SEASONS)})\b"
     rf"|(?P<word>{'|'.join(sorted(_WORDS, key=len, reverse=True))})(?:[ -]?ish)?\b)",
