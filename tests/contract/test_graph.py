@@ -547,6 +547,12 @@ async def test_a_triple_is_erased_with_its_evidence_and_the_nodes_that_it_left(
     assert {"user", "external"} == {each.trust for each in await graph.afacts()}
     await triples.aclear_edges()
     assert 4 == await triples.aget_number_of_nodes()
+    nodes = {
+        each.value["name"]: each.trust
+        for each in (await memory.memories(ADA)).rows
+        if each.type == "Entity"
+    }
+    assert {"Ada": "user", "Bo": "external", "Sam": "user", "Oslo": "user"} == nodes
 
     await memory.erase(ADA, EraseMessages(thread="talk", messages=["m0", "m1"]))
 

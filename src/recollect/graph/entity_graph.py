@@ -25,7 +25,7 @@ from recollect.graph.networkx_entity_graph import (
     edges_at,
     ends_of,
     node_at,
-    versions_naming,
+    support_of_node,
 )
 from recollect.graph.picture import svg_of
 from recollect.graph.triples import KnowledgeTriple
@@ -221,7 +221,7 @@ class EntityGraph:
             nodes = Changes(view)
             # A node that only facts name would vanish with them: give it a memory.
             for name in self._graph_of(view):
-                nodes.add_node(name, versions_naming(view, name))
+                nodes.add_node(name, *support_of_node(view, name))
             ends = [end_of(each.memory, view.now, "removed") for each in found]
             return None, [*nodes.writes(), *ends]
 

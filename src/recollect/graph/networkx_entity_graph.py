@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from recollect.formation.grounding.grounds import least
 from recollect.graph.fact_ends import end_of
 from recollect.graph.graph_snapshot import GraphSnapshot, KnownEntity, KnownFact, holds
 from recollect.graph.network import load_networkx
@@ -64,7 +65,7 @@ class Changes:
         """Return the writes, nodes first."""
         return [*self._nodes.values(), *self._edges.values()]
 
-    def add_node(self, name: str, evidence: Sequence[Evidence] = ()) -> None:
+    def add_node(self, name: str, evidence: Sequence[Evidence] = (), trust: Trust = "user") -> None:
         """Add a node that exists without edges too, unless it does already."""
         if name in self._nodes or node_at(self._view, name):
             return
@@ -75,6 +76,7 @@ class Changes:
             value={"name": name},
             expected=0,
             evidence={"": evidence} if evidence else {},
+            trust=trust,
             cause="added",
         )
 
@@ -83,8 +85,8 @@ class Changes:
     ) -> None:
         """Add an edge and its nodes; an existing edge between the two gets the new relation."""
         subject, predicate, object_ = map(str, triple)
-        self.add_node(subject, evidence)
-        self.add_node(object_, evidence)
+        self.add_node(subject, evidence, trust)
+        self.add_node(object_, evidence, trust)
         value: JsonObject = {
             "subject": subject,
             "predicate": predicate,
@@ -119,8 +121,8 @@ class Changes:
         return key
 
 
-def versions_naming(view: GraphSnapshot, name: str) -> list[Evidence]:
-    """Return the versions of the facts that name a node, as its evidence: it goes with them."""
+def support_of_node(view: GraphSnapshot, name: str) -> tuple[list[Evidence], Trust]:
+    """Return the versions of the facts that name a node, with which it goes, and its trust."""
     key = view.key_of(name)
     facts = [*view.outgoing(key, view.now), *view.incoming(key, view.now)]
     names = {
@@ -128,7 +130,8 @@ def versions_naming(view: GraphSnapshot, name: str) -> list[Evidence]:
         for each in facts
         if len(each.memory.key) <= ID_CHARACTERS_MAX // 2
     }
-    return [Evidence(thread=MEMORY_THREAD, message=each) for each in sorted(names)[:CITED_MAX]]
+    cited = [Evidence(thread=MEMORY_THREAD, message=each) for each in sorted(names)[:CITED_MAX]]
+    return cited, least([each.memory.trust for each in facts])
 
 
 def node_at(view: GraphSnapshot, name: str) -> KnownEntity | None:
