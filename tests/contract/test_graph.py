@@ -6,7 +6,7 @@ import anyio
 import pytest
 
 from recollect import Evidence, LimitError, NewMessage, NotFoundError, PutMemory, UsageError
-from recollect.graph import Entity, KnowledgeGraph, NewFact
+from recollect.graph import Entity, EntityGraph, KnowledgeGraph, KnowledgeTriple, NewFact
 from recollect.graph.graph_access import read_once
 from recollect.memory import pagination
 from recollect.memory.facade import Recollect
@@ -532,3 +532,37 @@ async def test_gml_is_read_back_by_networkx(graph: KnowledgeGraph) -> None:
         (u, v, fields["relation"]) for u, v, fields in read.edges(data=True)
     }
     assert [{"name": "age", "value": "42"}] == read.nodes["张伟"]["attribute"]
+
+
+@pytest.mark.parametrize("strict", [True, False])
+@pytest.mark.usefixtures("heard")
+async def test_a_triple_is_erased_with_its_evidence_and_the_nodes_that_it_left(
+    memory: Recollect, graph: KnowledgeGraph, *, strict: bool
+) -> None:
+    """Also a node that has a memory of its own since its edges were cleared."""
+    triples = EntityGraph(graph, strict_original=strict)
+    await triples.aadd_node("Ada")
+    await triples.aadd_triple(KnowledgeTriple("Sam", "lives in", "Oslo"), evidence=[SAID])
+    await triples.aadd_triple(KnowledgeTriple("Ada", "knows", "Bo"), trust="external")
+    assert {"user", "external"} == {each.trust for each in await graph.afacts()}
+    await triples.aclear_edges()
+    assert 4 == await triples.aget_number_of_nodes()
+    nodes = {
+        each.value["name"]: each.trust
+        for each in (await memory.memories(ADA)).rows
+        if each.type == "Entity"
+    }
+    assert {"Ada": "user", "Bo": "external", "Sam": "user", "Oslo": "user"} == nodes
+
+    await memory.erase(ADA, EraseMessages(thread="talk", messages=["m0", "m1"]))
+
+    left = [each async for each in memory.export(ADA)]
+    assert [] == [each for each in left if "Sam" in str(each) or "Oslo" in str(each)]
+    assert ["Ada", "Bo"] == sorted(each.name for each in await graph.aentities())
+
+
+async def test_a_strict_graph_takes_no_evidence_that_is_not_there(graph: KnowledgeGraph) -> None:
+    triples = EntityGraph(graph, strict_original=True)
+
+    with pytest.raises(UsageError, match="append it first"):
+        await triples.aadd_triple(KnowledgeTriple("Sam", "lives in", "Oslo"), evidence=[SAID])

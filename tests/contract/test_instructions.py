@@ -660,6 +660,27 @@ async def test_rules_that_are_erased_while_the_model_thinks_come_back_in_no_prop
     assert () == await bot.aproposals()
 
 
+@pytest.mark.parametrize("improves", [True, False])
+async def test_an_agents_rule_that_is_erased_meanwhile_is_in_no_proposal_for_a_user(
+    memory: Recollect, *, improves: bool
+) -> None:
+    """The model is shown it, though it stands in another scope than what is proposed."""
+    await memory.append(ADA, "talk", [NewMessage(role="user", text="Hello.")])
+
+    async def think(_request: ModelRequest) -> ToolCall:
+        await memory.erase(AGENT, EraseMemory(type="Instructions", key="bot"))
+        return call("add_rule", rule="Sam hates greetings")
+
+    bot = Instructions(memory, AGENT, "bot", model=ScriptedModel(think))
+    await bot.awrite(["Sam hates greetings"], by="ada", why="to begin with")
+    improve = partial(bot.aimprove, scorer=greets, cases=CASES)
+    ask: Callable[..., Any] = improve if improves else bot.apropose
+    with pytest.raises(StaleReadError, match="was erased"):
+        await ask([TALK], user=ADA)
+
+    assert () == await bot.aproposals(user=ADA)
+
+
 async def test_erased_instructions_come_back_by_no_proposal(
     memory: Recollect, clock: FrozenClock
 ) -> None:

@@ -169,6 +169,30 @@ def test_erasing_a_message_takes_what_it_taught_of_a_name(store: SyncRecollect) 
     assert "paints" not in repr(store.memories(ADA).rows)
 
 
+@pytest.mark.parametrize("every_turns", [1, 2])
+def test_a_name_goes_with_the_message_that_told_it(store: SyncRecollect, every_turns: int) -> None:
+    """Where the turn that taught something of it has another word, and the summary has neither."""
+
+    def model(request: ModelRequest) -> str:
+        asked = request.turns[-1].text
+        if asked.endswith("Names:\n"):
+            return "Mira" if "sailing" in asked else "NONE"
+        return "Likes sailing."
+
+    memory = ConversationEntityMemory(
+        store, ADA, TALK, llm=ScriptedModel(model), every_turns=every_turns
+    )
+    told(memory, "My sister is Mira.", "She loves sailing.")
+    memory.flush()
+    assert {"Mira": "Likes sailing."} == known(store)
+    ids = [each.id for each in store.messages(ADA, TALK).rows if "Mira" in each.text]
+
+    store.erase(ADA, EraseMessages(thread=TALK, messages=ids))
+
+    assert () == tuple(each for each in store.memories(ADA).rows if each.type == "Entity")
+    assert "mira" not in repr(list(store.export(ADA))).lower()
+
+
 async def test_an_erase_while_the_model_answers_wins() -> None:
     async with recollect.open(embedder="none") as store:
 

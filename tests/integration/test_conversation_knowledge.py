@@ -12,7 +12,7 @@ from recollect.conversation import ConversationKGMemory
 from recollect.graph import EntityGraph, KnowledgeGraph
 from recollect.messages import ToolMessage
 from recollect.ports import ModelRequest
-from recollect.stores.plans.erase_targets import EraseMessages
+from recollect.stores.plans.erase_targets import EraseMessages, EraseThread
 from recollect.testing import ScriptedModel
 
 ADA = ("users", "ada")
@@ -327,6 +327,39 @@ def test_a_first_turn_that_failed_is_read_by_a_flush(store: SyncRecollect) -> No
     made(store).flush()
 
     assert {"Sam lives in Oslo"} == facts(store)
+
+
+@pytest.mark.parametrize("every_turns", [1, 3])
+def test_what_waits_is_read_also_once_what_was_read_is_erased(
+    store: SyncRecollect, every_turns: int
+) -> None:
+    """Whether its model failed, or it waits for more turns; a thread that is erased begins anew."""
+    answers = iter([rules, rules, None, *[rules] * 9])
+
+    def model(request: ModelRequest) -> str:
+        answer = next(answers) if every_turns == 1 else rules
+        if answer is None:
+            raise ModelError("away")
+        return answer(request)
+
+    memory = made(store, ScriptedModel(model), every_turns=every_turns)
+    told(memory, "Sam lives in Oslo.", "Sam likes tea.")
+    memory.flush()
+    try:
+        told(memory, "Mira lives in Bergen.")
+    except ModelError:
+        assert 1 == every_turns
+    read = [each.id for each in store.messages(ADA, TALK).rows[:4]]
+    store.erase(ADA, EraseMessages(thread=TALK, messages=read))
+
+    told(memory, "Bo lives in Rome.")
+    memory.flush()
+
+    assert {"Mira lives in Bergen", "Bo lives in Rome"} == facts(store)
+    store.erase(ADA, EraseThread(thread=TALK))
+    told(memory, "Ida lives in Bonn.")
+    memory.flush()
+    assert {"Ida lives in Bonn"} == facts(store)
 
 
 def test_facts_go_with_the_message_that_states_them(store: SyncRecollect) -> None:

@@ -83,6 +83,23 @@ async def test_a_server_gives_back_what_it_was_given(source: Store) -> None:
         assert await equal(source, back)
 
 
+@pytest.mark.parametrize("hours", [-1, 1])
+async def test_a_destination_whose_clock_differs_is_a_copy(tmp_path: Path, hours: int) -> None:
+    """Also where it is behind the times in the source, as after a clock was set back."""
+    clock, there = FrozenClock(), FrozenClock()
+    there.advance(hours * 3_600)
+    async with (
+        InProcessStore(clock=clock) as source,
+        open_store(tmp_path / "copy.db", clock=there) as destination,
+    ):
+        await filled(source, rows=2)
+
+        done = await copied(source, destination)
+
+        assert done.is_verified
+        assert await equal(source, destination)
+
+
 async def test_copying_again_writes_nothing(source: Store) -> None:
     """One pass that only reads; the destination has no mark left."""
     async with InProcessStore() as destination:

@@ -113,7 +113,7 @@ def test_without_its_check_erased_words_are_a_rule(
         return memory
 
     if not is_guarded:
-        monkeypatch.setattr(proposing, "guarded", unguarded)
+        monkeypatch.setattr(keeping, "guarded", unguarded)
     said = Evidence(thread="talk", message="m1", quote=SAID)
     heard = Trajectory(lines=(("user", SAID),), evidence=(said,))
 

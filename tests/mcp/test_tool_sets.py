@@ -17,6 +17,7 @@ from recollect.formation.types.builtin import DEFAULT_TYPES
 from recollect.records import PutMemory, Scope
 from recollect.server.authorization import Permission, Principal
 from recollect.server.mcp import callers
+from recollect.server.mcp import graph_tools as graph_tools_module
 from recollect.server.mcp.callers import caller_of, local_caller
 from recollect.server.mcp.graph_tools import ROWS_MAX, graph_tools
 from recollect.server.mcp.openmemory_tools import openmemory_tools
@@ -264,6 +265,60 @@ async def test_a_client_lowers_nothing_that_a_user_said(memory: recollect.Recoll
         coffee.key: ("agent", "rejected"),
     }.items() <= states.items()
     assert "rejected" in reason
+
+
+@pytest.mark.parametrize("decide", ["reject", "end"])
+async def test_a_client_brings_no_fact_back_that_a_person_decided_on(
+    memory: recollect.Recollect, decide: str
+) -> None:
+    """Neither one that it wrote itself, nor one that was formed; the rest of a call waits too."""
+    knows = {"subject": "Ada", "predicate": "knows", "object": "Bo"}
+    await memory.put(ADA, "Fact", "formed", knows)
+    calls: dict[str, Any] = {
+        "create_entities": {"entities": [ADA_NODE, OSLO]},
+        "create_relations": {"relations": [LIVES]},
+        "add_observations": {"observations": [{"entityName": "Ada", "contents": ["sails"]}]},
+    }
+    async with in_process(memory, "memory") as client:
+        for name, arguments in calls.items():
+            await graph(client, name, **arguments)
+        for each in (await memory.memories(ADA)).rows:
+            if each.value.get("name") == "Ada":
+                continue  # what is observed of her needs her
+            if decide == "reject":
+                await memory.reject(ADA, each.type, each.key)
+            else:
+                await memory.end(ADA, each.type, each.key, each.updated_at)
+        before = (await memory.memories(ADA)).rows
+        reasons = [await told(client, name, **given) for name, given in calls.items()]
+        if decide == "reject":
+            again = {"from": "ada", "to": "bo", "relationType": "knows"}
+            reasons.append(await told(client, "create_relations", relations=[again]))
+
+    assert before == (await memory.memories(ADA)).rows
+    assert all("Ask the user" in each for each in reasons)
+    assert "Ada lives in Oslo" in reasons[1]
+
+
+async def test_what_another_client_creates_meanwhile_is_read_again(
+    memory: recollect.Recollect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is neither written over, nor an error for the model."""
+    read, waits = graph_tools_module._view, [True]
+
+    async def read_then_wait(caller: Any, scope: Scope) -> Any:
+        view = await read(caller, scope)
+        if waits:
+            waits.clear()
+            await graph(other, "create_entities", entities=[OSLO])
+        return view
+
+    monkeypatch.setattr(graph_tools_module, "_view", read_then_wait)
+    async with in_process(memory, "memory") as one, in_process(memory, "memory") as other:
+        made = await graph(one, "create_entities", entities=[OSLO])
+
+    (entity,) = (await memory.memories(ADA)).rows
+    assert ([], 1) == (made, entity.version)
 
 
 async def test_what_was_formed_is_shown_in_the_graph(memory: recollect.Recollect) -> None:

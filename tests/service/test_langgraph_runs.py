@@ -30,6 +30,7 @@ from recollect.server.langgraph import run_records as kept
 from recollect.server.langgraph import threads
 from recollect.server.testing import Served, serving
 from recollect.stores.plans.due_times import Debounce
+from recollect.stores.plans.erase_targets import EraseMessages
 from recollect.testing.frozen_clock import FrozenClock
 from recollect.testing.scripted_model import ScriptedModel
 
@@ -118,7 +119,7 @@ def posting(client: SyncLangGraphClient, thread: str, **more: Any) -> Callable[.
     }
 
     def post(*texts: str, **extra: Any) -> Any:
-        return client.runs.create(thread, input=said(*texts), **{**settings, **extra})
+        return client.runs.create(thread, **{"input": said(*texts), **settings, **extra})
 
     return post
 
@@ -554,6 +555,33 @@ def test_a_deleted_thread_leaves_its_memories_and_an_erased_one_nothing(
         client.threads.get(erased)
     assert [] == client.threads.search()
     assert client.store.get_item(["will", "User"], key="User") is None
+
+
+@pytest.mark.parametrize("has_ids", [True, False])
+@pytest.mark.parametrize("gone", [1, 2, 3])
+def test_a_conversation_that_is_sent_again_brings_nothing_erased_back(
+    world: World, graph_client: GraphClient, gone: int, *, has_ids: bool
+) -> None:
+    """Wherever it stood; nor is what is left of it kept twice."""
+    client = graph_client(world.served)
+    thread = str(uuid4())
+    talk = ["My name is Will.", "My cat is Tom.", "I live in Oslo.", "I like tea.", "I row."]
+
+    def post(count: int) -> None:
+        whole = enumerate(said(*talk[:count])["messages"])
+        messages = [{**each, "id": f"m{at}"} if has_ids else each for at, each in whole]
+        posting(client, thread)(input={"messages": messages})
+
+    post(4)
+    kept = world.do(lambda memory: memory.messages(WILL, thread)).rows
+    target = EraseMessages(thread=thread, messages=[kept[gone].id])
+    world.do(lambda memory: memory.erase(WILL, target))
+    left = [*talk[:gone], *talk[gone + 1 :]]
+
+    post(4)
+    assert left[:3] == held(client, thread)
+    post(5)
+    assert left == held(client, thread)
 
 
 def test_runs_posted_at_the_same_time_all_keep_their_messages(world: World) -> None:

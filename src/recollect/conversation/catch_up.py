@@ -10,14 +10,14 @@ from typing import Final, Unpack
 
 from recollect.conversation.base import ChatMemory, Conversation, Values
 from recollect.conversation.buffer_window import MESSAGES_PER_TURN, turns_in
-from recollect.conversation.document_sources import said_in
+from recollect.conversation.key_value import OF_THREAD
 from recollect.conversation.thread_history import Placed
 from recollect.errors import StaleReadError, UsageError, VersionConflictError
 from recollect.memory.erasure_guard import guarded
 from recollect.memory.facade import Recollect
 from recollect.memory.thread_summary import key_of
 from recollect.messages import AnyMessage, buffer_string
-from recollect.records import DeleteMemory, PutMemory, Scope, ScopeLike
+from recollect.records import DeleteMemory, Evidence, PutMemory, Scope, ScopeLike
 from recollect.stores.plans.erase_targets import EraseMessages
 from recollect.sync.method_pairs import method_pair
 from recollect.sync.object_home import AnyRecollect
@@ -172,8 +172,8 @@ class Progress:
 
     def __init__(self, scope: Scope, thread: str, policy: str) -> None:
         self.scope = scope
-        self.thread = thread
         self.key = key_of(policy, thread)
+        self._thread = thread
 
     async def until(self, memory: Recollect) -> int | None:
         """Return the position of the last message read; ``None`` if reading has not begun."""
@@ -183,20 +183,22 @@ class Progress:
 
     def write(self, read: Sequence[Placed]) -> PutMemory:
         """Return the write that records *read* as read."""
-        return self._write(read[-1].position, read)
+        return self._write(read[-1].position)
 
     def begin(self, waiting: Sequence[Placed]) -> PutMemory:
         """Return the write that records that reading starts at *waiting*, unless it has begun."""
-        return replace(self._write(waiting[0].position - 1, waiting), expected=0)
+        return replace(self._write(waiting[0].position - 1), expected=0)
 
-    def _write(self, until: int, messages: Sequence[Placed]) -> PutMemory:
-        said = said_in(self.thread, messages)
+    def _write(self, until: int) -> PutMemory:
+        # Where it rested on what was read, an erase of that would have the next read skip what is
+        # not read yet.
+        thread = Evidence(thread=self._thread, message=OF_THREAD)
         return PutMemory(
             type=PROGRESS_TYPE,
             key=self.key,
             value={"until": until},
             text="",
-            evidence={"": said} if said else {},
+            evidence={"": [thread]},
             cause="read",
         )
 

@@ -164,7 +164,7 @@ class ScopeEntityStore(BaseEntityStore):
 
     async def _set(self, memory: Recollect, key: str, value: str) -> None:
         before = (await self.found(memory, [key])).get(key)
-        await memory.apply(self.scope, entity_writes(key, value, before, []))
+        await memory.apply(self.scope, entity_writes(key, value, before))
 
 
 def entity_key(name: str) -> str:
@@ -188,9 +188,19 @@ def summary_in(entity: Memory) -> str:
 
 
 def entity_writes(
-    name: str, summary: str, before: Memory | None, said: Sequence[Evidence]
+    name: str,
+    summary: str,
+    before: Memory | None,
+    *,
+    said: Sequence[Evidence] = (),
+    named: Sequence[Evidence] = (),
 ) -> list[Write]:
-    """Return the writes that set the *summary* of *name*, and keep the entity's other fields."""
+    """
+    Return the writes that set the *summary* of *name*, and keep the entity's other fields.
+
+    The summary rests on the messages that *said* it, and a new entity on those that *named* it:
+    its key is made of the name, which may stand in none of the former.
+    """
     writes: list[Write] = []
     if before is not None and before.state != "active":
         # Nothing can be derived from a version that a person rejected, or has not approved yet:
@@ -204,21 +214,25 @@ def entity_writes(
         key=entity_key(name),
         value=value,
         expected=before.version if before else 0,
-        evidence=_evidence(name, before, said),
+        evidence=_evidence(name, before, said, named),
         trust="assistant",
         cause="summarised",
     )
     return [*writes, put]
 
 
-def _evidence(name: str, before: Memory | None, said: Sequence[Evidence]) -> EvidenceMap:
-    kept: dict[str, Sequence[Evidence]] = dict(before.evidence) if before else {}
-    whole = [each for each in kept.pop("", ()) if each.thread != MEMORY_THREAD]
-    back = versions_before(ENTITY_TYPE, entity_key(name), before.version) if before else []
-    kept |= {"": [*whole, *back], "/summary": list(said)}
+def _evidence(
+    name: str, before: Memory | None, said: Sequence[Evidence], named: Sequence[Evidence]
+) -> EvidenceMap:
     if before is None:
-        kept["/name"] = list(said)
-    return {pointer: each for pointer, each in kept.items() if each}
+        found: dict[str, Sequence[Evidence]] = {"": named}
+    else:
+        found = dict(before.evidence)
+        whole = [each for each in found.pop("", ()) if each.thread != MEMORY_THREAD]
+        back = versions_before(ENTITY_TYPE, entity_key(name), before.version)
+        found[""] = [*whole, *back]
+    found["/summary"] = said
+    return {pointer: each for pointer, each in found.items() if each}
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,7 +300,11 @@ class KeptEntities:
                 for name, text in learnt.texts.items()
                 if folded(name) and text != known.texts.get(name)
                 for write in entity_writes(
-                    name, text, known.memories.get(name), learnt.cite(text) if here else ()
+                    name,
+                    text,
+                    known.memories.get(name),
+                    said=learnt.cite(text) if here else (),
+                    named=learnt.cite(name) if here else (),
                 )
             ]
             # One write cannot span two scopes. The summaries go first: if the progress is not

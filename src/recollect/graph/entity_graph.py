@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Self
 
 import anyio
@@ -24,10 +25,12 @@ from recollect.graph.networkx_entity_graph import (
     edges_at,
     ends_of,
     node_at,
+    support_of_node,
 )
 from recollect.graph.picture import svg_of
 from recollect.graph.triples import KnowledgeTriple
 from recollect.graph.values import NewFact
+from recollect.memory.cited_messages import citing
 from recollect.memory.facade import Recollect
 from recollect.records import Evidence, Trust, Write
 from recollect.sync.method_pairs import method_pair
@@ -145,10 +148,11 @@ class EntityGraph:
             def plan(view: GraphSnapshot) -> tuple[None, list[Write]]:
                 changes = Changes(view)
                 for each in knowledge_triples:
-                    changes.add_triple(each)
+                    changes.add_triple(each, evidence, trust)
                 return None, changes.writes()
 
-            await self.graph.change(memory, plan)
+            change = partial(self.graph.change, plan=plan)
+            await citing(memory, self.graph.scope, evidence, change)
             return
         facts = [
             NewFact(
@@ -217,7 +221,7 @@ class EntityGraph:
             nodes = Changes(view)
             # A node that only facts name would vanish with them: give it a memory.
             for name in self._graph_of(view):
-                nodes.add_node(name)
+                nodes.add_node(name, *support_of_node(view, name))
             ends = [end_of(each.memory, view.now, "removed") for each in found]
             return None, [*nodes.writes(), *ends]
 

@@ -7,18 +7,23 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from recollect.formation.grounding.grounds import least
 from recollect.graph.fact_ends import end_of
 from recollect.graph.graph_snapshot import GraphSnapshot, KnownEntity, KnownFact, holds
 from recollect.graph.network import load_networkx
 from recollect.graph.triples import KnowledgeTriple
 from recollect.graph.values import ENTITY_TYPE, FACT_TYPE
-from recollect.records import JsonObject, Memory, PutMemory, Write
+from recollect.records import Evidence, JsonObject, Memory, PutMemory, Trust, Write
+from recollect.stores.remainder import MEMORY_THREAD, version_name
+from recollect.stores.validation import ID_CHARACTERS_MAX
 
 if TYPE_CHECKING:
     from networkx import DiGraph
 
 TRIPLES_AT_ONCE_MAX: Final = 300
 """Triples per transaction, at most, as each is up to one edge and two nodes."""
+CITED_MAX: Final = 100
+"""Facts that the memory of a node cites, at most."""
 
 _NUMBERED: Final = re.compile(r"(?:node|edge)-(\d{12})")
 _UNTIMED: Final = datetime.min.replace(tzinfo=UTC)
@@ -60,18 +65,28 @@ class Changes:
         """Return the writes, nodes first."""
         return [*self._nodes.values(), *self._edges.values()]
 
-    def add_node(self, name: str) -> None:
+    def add_node(self, name: str, evidence: Sequence[Evidence] = (), trust: Trust = "user") -> None:
         """Add a node that exists without edges too, unless it does already."""
         if name in self._nodes or node_at(self._view, name):
             return
         key = self._free_key(ENTITY_TYPE, "node")
-        self._nodes[name] = _put(ENTITY_TYPE, key, {"name": name})
+        self._nodes[name] = PutMemory(
+            type=ENTITY_TYPE,
+            key=key,
+            value={"name": name},
+            expected=0,
+            evidence={"": evidence} if evidence else {},
+            trust=trust,
+            cause="added",
+        )
 
-    def add_triple(self, triple: KnowledgeTriple) -> None:
+    def add_triple(
+        self, triple: KnowledgeTriple, evidence: Sequence[Evidence] = (), trust: Trust = "user"
+    ) -> None:
         """Add an edge and its nodes; an existing edge between the two gets the new relation."""
         subject, predicate, object_ = map(str, triple)
-        self.add_node(subject)
-        self.add_node(object_)
+        self.add_node(subject, evidence, trust)
+        self.add_node(object_, evidence, trust)
         value: JsonObject = {
             "subject": subject,
             "predicate": predicate,
@@ -81,12 +96,20 @@ class Changes:
         stored = edge_between(self._view, subject, object_)
         planned = self._edges.get((subject, object_))
         if planned is not None:
-            put = _put(FACT_TYPE, planned.key, value, planned.expected)
+            key, expected = planned.key, planned.expected
         elif stored is not None:
-            put = _put(FACT_TYPE, stored.memory.key, value, stored.memory.version)
+            key, expected = stored.memory.key, stored.memory.version
         else:
-            put = _put(FACT_TYPE, self._free_key(FACT_TYPE, "edge"), value)
-        self._edges[subject, object_] = put
+            key, expected = self._free_key(FACT_TYPE, "edge"), 0
+        self._edges[subject, object_] = PutMemory(
+            type=FACT_TYPE,
+            key=key,
+            value=value,
+            expected=expected,
+            evidence={"": evidence} if evidence else {},
+            trust=trust,
+            cause="added",
+        )
 
     def _free_key(self, type_: str, kind: str) -> str:
         number = self._numbers[type_] or self._view.count(type_)
@@ -98,8 +121,17 @@ class Changes:
         return key
 
 
-def _put(type_: str, key: str, value: JsonObject, expected: int | None = 0) -> PutMemory:
-    return PutMemory(type=type_, key=key, value=value, expected=expected, cause="added")
+def support_of_node(view: GraphSnapshot, name: str) -> tuple[list[Evidence], Trust]:
+    """Return the versions of the facts that name a node, with which it goes, and its trust."""
+    key = view.key_of(name)
+    facts = [*view.outgoing(key, view.now), *view.incoming(key, view.now)]
+    names = {
+        version_name(FACT_TYPE, each.memory.key, each.memory.version)
+        for each in facts
+        if len(each.memory.key) <= ID_CHARACTERS_MAX // 2
+    }
+    cited = [Evidence(thread=MEMORY_THREAD, message=each) for each in sorted(names)[:CITED_MAX]]
+    return cited, least([each.memory.trust for each in facts])
 
 
 def node_at(view: GraphSnapshot, name: str) -> KnownEntity | None:

@@ -18,6 +18,7 @@ from recollect.agents.instructions.rule_changes import carried, check_rules, rul
 from recollect.errors import NotFoundError, UsageError
 from recollect.formation.instruction_rules import INSTRUCTIONS_CHARACTERS_MAX
 from recollect.memory.conflict_retries import decided_unerased, retried
+from recollect.memory.erasure_guard import guarded
 from recollect.memory.facade import Recollect
 from recollect.records import (
     INSTRUCTIONS,
@@ -272,6 +273,11 @@ class InstructionDocuments:
     async def _read_stored(self, memory: Recollect, user: Scope | None) -> Memory | None:
         """Return a document in any state, as the next version must follow it."""
         return await memory.get(self._where(user), INSTRUCTIONS, self.agent)
+
+    async def _guarded(self, memory: Recollect, user: Scope | None) -> Recollect:
+        """Return a view that refuses writes after an erase in a scope whose rules are shown."""
+        own = await guarded(memory, self.scope)
+        return own if user is None else await guarded(own, self._where(user))
 
     def _where(self, user: Scope | None) -> Scope:
         if user is None:

@@ -42,7 +42,6 @@ from recollect.agents.instructions.rule_changes import (
 from recollect.conversation.model_prompt import MemoryModel
 from recollect.errors import NotFoundError, ProposalRefusedError, UsageError, VersionConflictError
 from recollect.formation.instruction_rules import INSTRUCTIONS_CHARACTERS_MAX
-from recollect.memory.erasure_guard import guarded
 from recollect.memory.facade import Recollect
 from recollect.memory.pagination import each_memory
 from recollect.observability.logs import kind_of, package_logger
@@ -77,11 +76,13 @@ class _Draft:
     proposal: InstructionsProposal
     evidence: EvidenceMap
     grounds: tuple[Evidence, ...]
+    above: Sequence[str]
+    """The agent's own rules, if they were shown for those of a user."""
 
     @property
     def repeats(self) -> bool:
-        """Whether it repeats what an erase may have named: messages, or a document's rules."""
-        return bool(self.grounds or self.proposal.base)
+        """Whether it may repeat what an erase named: messages, or a document's rules."""
+        return bool(self.grounds or self.proposal.base or self.above)
 
 
 class InstructionProposals(InstructionDocuments):
@@ -121,11 +122,11 @@ class InstructionProposals(InstructionDocuments):
             ModelError: The model failed, or its answer cannot be parsed.
             VersionConflictError: The instructions were changed before the proposal was applied; it
                 is recorded as refused.
-            StaleReadError: Evidence of a trajectory, or something else in the scope of rules
+            StaleReadError: Evidence of a trajectory, or something else in a scope of rules
                 that the model was shown, was erased meanwhile; nothing is stored.
         """
-        # From here on, a write fails if something in the scope is erased.
-        before = await guarded(memory, self._where(user))
+        # From here on, a write fails if something is erased that the model may be shown.
+        before = await self._guarded(memory, user)
         reading = await self._read_current(memory, user)
         draft = await self._request_draft(memory, trajectories, reading, user)
         kept = await self._store_draft(before if draft.repeats else memory, draft, user)
@@ -164,7 +165,7 @@ class InstructionProposals(InstructionDocuments):
             StaleReadError: Evidence was erased meanwhile, as for `propose`.
         """
         check_trajectories(trajectories)
-        before = await guarded(memory, self._where(user))
+        before = await self._guarded(memory, user)
         used = list(await self._cases(memory) if cases is None else cases)
         check_case_names(used)
         reading = await self._read_current(memory, user)
@@ -297,7 +298,8 @@ class InstructionProposals(InstructionDocuments):
         """Ask the model for changes, and apply them to a draft; refuse those that break a rule."""
         prompt, stored = reading.prompt, reading.stored
         rules = prompt.rules if user is None else prompt.user_rules
-        above = self.fixed if user is None else (*self.fixed, *prompt.rules)
+        agents = () if user is None else prompt.rules
+        above = (*self.fixed, *agents)
         evidence = stored.evidence if stored and rules else {}
         answer = await answer_of(self._asking.model, request_of(above, rules, trajectories))
         changes = changes_in(answer)
@@ -312,7 +314,7 @@ class InstructionProposals(InstructionDocuments):
             at=to_datetime(memory.store.now()),
         )
         if not changes:
-            return _Draft(proposal=proposal, evidence=evidence, grounds=grounds)
+            return _Draft(proposal=proposal, evidence=evidence, grounds=grounds, above=agents)
         try:
             after, evidence = await to_thread.run_sync(
                 self._apply_changes, rules, evidence, changes, above, trajectories
@@ -322,7 +324,7 @@ class InstructionProposals(InstructionDocuments):
         else:
             status: ProposalStatus = "unchanged" if after == tuple(rules) else "waiting"
             proposal = replace(proposal, rules=after, status=status)
-        return _Draft(proposal=proposal, evidence=evidence, grounds=grounds)
+        return _Draft(proposal=proposal, evidence=evidence, grounds=grounds, above=agents)
 
     def _apply_changes(
         self,

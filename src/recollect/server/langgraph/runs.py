@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Annotated, Final, Literal
@@ -12,16 +12,14 @@ import anyio
 from fastapi import APIRouter, Query, Request, Response
 from starlette.exceptions import HTTPException
 
-from recollect.errors import ConflictError, NotFoundError, UsageError, VersionConflictError
-from recollect.messages import OWN_CLASSES, coerced
-from recollect.messages.message_fields import kind_of
-from recollect.messages.message_records import record_of
-from recollect.records import Message, NewMessage, Thread
+from recollect.errors import ConflictError, NotFoundError, VersionConflictError
+from recollect.records import NewMessage, Thread
 from recollect.server.http.scope_access import Reach
 from recollect.server.langgraph.assistants import GRAPH, assistant_uuid
 from recollect.server.langgraph.request_context import Reading, RunId, ThreadId, Writing
 from recollect.server.langgraph.request_schemas import ITEMS_MAX, LIMIT, RunRequest
 from recollect.server.langgraph.run_config import RunConfig, read_run_config
+from recollect.server.langgraph.run_messages import messages_of, unknown_messages
 from recollect.server.langgraph.run_records import (
     KeptRun,
     KeptThread,
@@ -38,9 +36,6 @@ from recollect.server.langgraph.threads import create_thread, current_runs, scop
 from recollect.server.schemas.elements import JsonAnswer
 from recollect.side_records import SideWrite
 
-MESSAGES_MAX: Final = 1_000
-_OVERLAP_MIN: Final = 2
-_REMOVAL: Final = "remove"
 router: Final = APIRouter(tags=["langgraph"])
 TRIES: Final = 20
 JOIN_EVERY_S: Final = 0.2
@@ -138,12 +133,7 @@ async def _store_messages(how: RunConfig, thread: KeptThread, given: Sequence[Ne
     """Append the messages of a run that its thread does not have; return their positions."""
     scope, memory = how.reach.scope, how.reach.memory
     before = await memory.thread(scope, thread.id)
-    last = (
-        await memory.last_messages(scope, thread.id, limit=min(len(given), MESSAGES_MAX))
-        if before is not None and before.count and given
-        else ()
-    )
-    new = new_messages(given, last, before.count if before else 0)
+    new = await unknown_messages(memory, scope, thread.id, given)
     await _append(how, thread.id, new)
     after = await memory.thread(scope, thread.id)
     await _schedule(how, thread, before, after)
@@ -331,56 +321,3 @@ def _to_json(run: KeptRun) -> JsonAnswer:
         "multitask_strategy": run.strategy,
     }
     return found | ({"cancel_reason": run.reason} if run.status == "interrupted" else {})
-
-
-def messages_of(given: Mapping[str, object] | Sequence[object] | None) -> list[NewMessage]:
-    """
-    Return the messages of a run's input: a list, or an object with the list as ``messages``.
-
-    Raises:
-        UsageError: There is no such list, or an element is not a message.
-    """
-    listed = given.get("messages", ()) if isinstance(given, Mapping) else given or ()
-    if isinstance(listed, str | Mapping):
-        listed = [listed]
-    if not isinstance(listed, Sequence):
-        raise UsageError(f"input.messages is a list of messages, not {type(listed).__name__}")
-    if len(listed) > MESSAGES_MAX:
-        msg = f"input.messages has {len(listed)} messages; a run takes {MESSAGES_MAX} at most"
-        raise UsageError(msg)
-    try:
-        found = [coerced(each, classes=OWN_CLASSES) for each in listed]
-        return [record_of(each) for each in found if kind_of(each) != _REMOVAL]
-    except (AttributeError, TypeError, ValueError) as error:
-        if isinstance(error, UsageError):
-            raise
-        raise UsageError(f"a message of the input cannot be read: {error}") from None
-
-
-def new_messages(
-    given: Sequence[NewMessage], last: Sequence[Message], held: int
-) -> list[NewMessage]:
-    """
-    Return the messages that a thread of *held* messages, ending with *last*, does not have yet.
-
-    Clients send the whole conversation with every run, or only the new messages. The store
-    recognises a message with an id. Without ids, messages are known if the input begins as the
-    thread ends: by at least two equal messages, or by all that the thread has.
-
-    >>> def said(*texts): return [NewMessage(role="user", text=text) for text in texts]
-    >>> [each.text for each in new_messages(said("a", "b"), [], 0)]
-    ['a', 'b']
-    """
-    if any(each.id for each in given):
-        return list(given)
-    for count in range(min(len(given), len(last)), 0, -1):
-        if count < _OVERLAP_MIN and count < held:
-            break
-        ends = last[len(last) - count :]
-        if all(_is_alike(one, other) for one, other in zip(given, ends, strict=False)):
-            return list(given[count:])
-    return list(given)
-
-
-def _is_alike(given: NewMessage, kept: Message) -> bool:
-    return (given.role, given.name, given.text) == (kept.role, kept.name, kept.text)

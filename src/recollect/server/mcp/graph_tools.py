@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
 from recollect.errors import UsageError
-from recollect.exporters.mcp_memory import NAMELESS_KIND
-from recollect.graph.name_equality import name_key
-from recollect.importers.graph_records import OBSERVATION, entity, fact_key, observation, relation
+from recollect.importers.graph_records import entity, fact_key, observation, relation
 from recollect.importers.memory_records import FileMemory
+from recollect.memory.conflict_retries import retried
 from recollect.memory.memory_edits import finding_of
 from recollect.memory.pagination import each_memory
 from recollect.ports import Tool
-from recollect.records import (
-    DeleteMemory,
-    Json,
-    JsonObject,
-    Memory,
-    MemoryAddress,
-    PutMemory,
-    Scope,
-)
+from recollect.recall.memory_sentences import memory_sentence
+from recollect.records import DeleteMemory, Json, JsonObject, MemoryAddress, PutMemory, Scope
 from recollect.server.authorization import Permission
 from recollect.server.mcp.callers import McpCaller
 from recollect.server.mcp.recollect_tool_calls import SOURCE
+from recollect.server.mcp.shown_graph import GraphView, keys_of, triple_of
 from recollect.server.mcp.tool_sets import (
     NamedCall,
     NamedTool,
@@ -41,9 +34,8 @@ from recollect.server.mcp.tool_sets import (
 )
 from recollect.stores.json_pointers import is_object_list, texts_in
 from recollect.stores.validation import to_datetime
+from recollect.text.searchable import memory_text
 
-Triple = tuple[str, str, str]
-"""Source, type and target of a relation, normalised for comparison."""
 CAUSE: Final = "MCP"
 ROWS_MAX: Final = 200
 """Maximum entities, relations or observations that one call creates or deletes."""
@@ -109,7 +101,16 @@ def _tool(
     )
     parameters = object_schema(properties, *properties)
     tool = Tool(name=name, description=description, parameters=parameters)
-    return NamedTool(tool=tool, hints=hints, needs=needs, call=call)
+    return NamedTool(tool=tool, hints=hints, needs=needs, call=_retrying(call))
+
+
+def _retrying(call: NamedCall) -> NamedCall:
+    """Return *call* so that it reads the graph again when another client created the same."""
+
+    async def again(caller: McpCaller, scope: Scope, arguments: JsonObject) -> ToolAnswer:
+        return await retried(partial(call, caller, scope, arguments))
+
+    return again
 
 
 def _rows(item: JsonObject) -> JsonObject:
@@ -123,14 +124,13 @@ def _about(texts: str) -> JsonObject:
 
 async def _view(caller: McpCaller, scope: Scope) -> GraphView:
     """Return the graph of the facts that are valid now."""
-    now = to_datetime(caller.memory.store.now())
     found = [
         each
         for type_ in ("Entity", "Fact")
-        async for each in each_memory(caller.memory, scope, type_, valid_at=now)
-        if each.state == "active"
+        async for each in each_memory(caller.memory, scope, type_)
     ]
-    return GraphView(sorted(found, key=lambda each: each.created_at))
+    now = to_datetime(caller.memory.store.now())
+    return GraphView(sorted(found, key=lambda each: each.created_at), now)
 
 
 async def _create_entities(caller: McpCaller, scope: Scope, arguments: JsonObject) -> ToolAnswer:
@@ -145,7 +145,7 @@ async def _create_entities(caller: McpCaller, scope: Scope, arguments: JsonObjec
             continue
         made += [entity(name, kind=kind), *(observation(name, each) for each in said)]
         new[key] = {"name": name, "entityType": kind, "observations": [*said]}
-    await _put(caller, scope, made)
+    await _put(caller, scope, view, made)
     created = list(new.values())
     return json_answer({"entities": created}, created)
 
@@ -161,7 +161,7 @@ async def _create_relations(caller: McpCaller, scope: Scope, arguments: JsonObje
         said = relation(source, kind, target)
         made.append(FileMemory(type="Fact", key=fact_key(said), value=said))
         new[triple] = {"from": source, "to": target, "relationType": kind}
-    await _put(caller, scope, made)
+    await _put(caller, scope, view, made)
     created = list(new.values())
     return json_answer({"relations": created}, created)
 
@@ -177,7 +177,7 @@ async def _add_observations(caller: McpCaller, scope: Scope, arguments: JsonObje
                if each not in known.observations]  # fmt: skip
         made += [observation(known.name, each) for each in new]
         results.append({"entityName": name, "addedObservations": [*new]})
-    await _put(caller, scope, made)
+    await _put(caller, scope, view, made)
     return json_answer({"results": results}, results)
 
 
@@ -236,15 +236,29 @@ def _objects(given: Json) -> Sequence[JsonObject]:
     return given if is_object_list(given) else ()
 
 
-async def _put(caller: McpCaller, scope: Scope, made: Sequence[FileMemory]) -> None:
-    """Write new memories as findings, atomically: the client's model worded them, not the user."""
+async def _put(
+    caller: McpCaller, scope: Scope, view: GraphView, made: Sequence[FileMemory]
+) -> None:
+    """
+    Write new memories as findings, atomically: the client's model worded them, not the user.
+
+    Raises:
+        UsageError: A person rejected one of them, ended it, or has yet to decide on it.
+    """
     by_key = {(each.type, each.key): each for each in made}
+    if decided := [each.value for each in made if view.holds_back(each)]:
+        named = "; ".join(memory_sentence(each, memory_text(each)) for each in decided)
+        raise UsageError(
+            f"a person rejected or ended this, or has yet to decide on it: {named}. Ask the user, "
+            "or leave it out"
+        )
     if by_key:
         writes = [
             PutMemory(
                 type=each.type,
                 key=each.key,
                 value=each.value,
+                expected=0,
                 evidence=finding_of(caller.memory.store, SOURCE),
                 cause=CAUSE,
             )
@@ -257,123 +271,3 @@ async def _delete(caller: McpCaller, scope: Scope, gone: Sequence[MemoryAddress]
     writes = [DeleteMemory(type=type_, key=key) for type_, key in dict.fromkeys(gone)]
     if writes:
         await caller.memory.apply(scope, writes)
-
-
-@dataclass(slots=True, kw_only=True)
-class ShownEntity:
-    """An entity: its memories, and its observations with the memories behind each."""
-
-    name: str
-    kind: str = NAMELESS_KIND
-    memories: list[MemoryAddress] = field(default_factory=list)
-    observations: dict[str, list[MemoryAddress]] = field(default_factory=dict)
-
-    def record(self) -> dict[str, Json]:
-        """Return the entity in the official server's form."""
-        return {
-            "name": self.name,
-            "entityType": self.kind,
-            "observations": list(self.observations),
-        }
-
-    def has(self, words: str) -> bool:
-        """Return True if its name, type or an observation contains *words*."""
-        texts = (self.name, self.kind, *self.observations)
-        return any(words in each.casefold() for each in texts)
-
-
-@dataclass(slots=True, kw_only=True)
-class ShownRelation:
-    """A relation between two entities, and the memories behind it."""
-
-    source: str
-    target: str
-    kind: str
-    memories: list[MemoryAddress] = field(default_factory=list)
-
-    def record(self) -> dict[str, Json]:
-        """Return the relation in the official server's form."""
-        return {"from": self.source, "to": self.target, "relationType": self.kind}
-
-
-class GraphView:
-    """
-    The graph of the *memories* with the types ``Entity`` and ``Fact``.
-
-    An entity that only a fact names has the type ``unknown``. An attribute, such as an age, is an
-    observation.
-    """
-
-    def __init__(self, memories: Iterable[Memory]) -> None:
-        self.entities: dict[str, ShownEntity] = {}
-        self.relations: dict[Triple, ShownRelation] = {}
-        for each in memories:
-            if each.type == "Entity":
-                self._take_entity(each)
-            elif each.type == "Fact":
-                self._take_fact(each)
-
-    def entity(self, name: str) -> ShownEntity | None:
-        """Return the entity of a name, ``None`` if there is none."""
-        return self.entities.get(name_key(name))
-
-    def record(self, wanted: Callable[[ShownEntity], bool] = lambda _: True) -> dict[str, Json]:
-        """Return the *wanted* entities, and the relations of at least one of them."""
-        kept = {key: each for key, each in self.entities.items() if wanted(each)}
-        return {
-            "entities": [each.record() for each in kept.values()],
-            "relations": [
-                each.record()
-                for (source, _, target), each in self.relations.items()
-                if source in kept or target in kept
-            ],
-        }
-
-    def said_of(self, keys: Collection[str]) -> list[MemoryAddress]:
-        """Return the memories of the entities with these keys, and of their relations."""
-        found: dict[MemoryAddress, None] = {}
-        for key in keys:
-            entity = self.entities[key]
-            found |= dict.fromkeys(entity.memories)
-            for each in entity.observations.values():
-                found |= dict.fromkeys(each)
-        for (source, _, target), known in self.relations.items():
-            if source in keys or target in keys:
-                found |= dict.fromkeys(known.memories)
-        return list(found)
-
-    def _named(self, name: Json) -> ShownEntity:
-        return self.entities.setdefault(name_key(str(name)), ShownEntity(name=str(name)))
-
-    def _take_entity(self, memory: Memory) -> None:
-        value = memory.value
-        entity = self._named(value.get("name"))
-        entity.kind = str(value.get("kind") or entity.kind)
-        entity.memories.append((memory.type, memory.key))
-        if value.get("summary"):
-            entity.observations.setdefault(str(value["summary"]), []).append(entity.memories[-1])
-
-    def _take_fact(self, memory: Memory) -> None:
-        value, address = memory.value, (memory.type, memory.key)
-        source, predicate = self._named(value.get("subject")), str(value.get("predicate"))
-        object_ = value.get("object")
-        if isinstance(object_, str) and value.get("object_type") is None:
-            target = self._named(object_)
-            triple = triple_of(source.name, predicate, target.name)
-            made = ShownRelation(source=source.name, target=target.name, kind=predicate)
-            self.relations.setdefault(triple, made).memories.append(address)
-            return
-        words = str(object_).lower() if isinstance(object_, bool) else str(object_)
-        if predicate != OBSERVATION:
-            words = f"{predicate}: {words}"
-        source.observations.setdefault(words, []).append(address)
-
-
-def triple_of(source: str, kind: str, target: str) -> Triple:
-    """Return a relation, normalised for comparison."""
-    return name_key(source), name_key(kind), name_key(target)
-
-
-def keys_of(names: Sequence[str]) -> list[str]:
-    """Return the distinct names, normalised for comparison."""
-    return list(dict.fromkeys(map(name_key, names)))

@@ -167,8 +167,11 @@ class _Restoring:
             raise UsageError(msg)
         lanes = restored_lanes(given.record.get("lanes", {}), last)
         is_known = thread_id in self._threads
-        row = self._thread(thread_id)
-        if not is_known and thread_id in self._new_threads:
+        row, created_at = self._thread(thread_id), given.moment("created_at")
+        if thread_id not in self._new_threads:
+            # Of a new one the time is the archive's, also where it is ahead of the clock here.
+            created_at = min(row.created_at, created_at)
+        elif not is_known:
             self.taken += 1
             # Only for a new thread: an existing one has settings of its own, and may have formed
             # by now what was pending in the archive.
@@ -179,7 +182,7 @@ class _Restoring:
             row = with_lanes(row, lanes)
         self._threads[thread_id] = replace(
             advance_lanes(row, formed, lanes),
-            created_at=min(row.created_at, given.moment("created_at")),
+            created_at=created_at,
             last=max(row.last, last),
             state="paused" if given.one_of("state", _THREAD_STATES) == "paused" else row.state,
         )
