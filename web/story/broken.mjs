@@ -26,6 +26,8 @@ const SCREENS = {
   formation: [".receipts li", "/v1/formations"], types: [".types-code", "/v1/types"], settings: [".facts", "/v1/usage"],
   api: [".api-operation", "/openapi.json"],
 };
+/** Which file has a screen that shares one. */
+const FILES = { review: "upkeep", formation: "upkeep", types: "upkeep" };
 const isScript = ({ url }, name) => url.startsWith("/assets/") && url.includes(name) && url.endsWith(".js");
 const main = page.locator("main");
 const TABS = 4;
@@ -52,7 +54,7 @@ async function missing() {
       healed();
       await opened();
       // The service answers, its files do not come: all of them, or the screen's own.
-      proxy.rule = (request) => (cause === "files" ? (/^\/(assets\/.*)?$/.test(request.url) ? { refuse: true } : undefined) : isScript(request, name) ? { status: 404, body: "{}" } : undefined);
+      proxy.rule = (request) => (cause === "files" ? (/^\/(assets\/.*)?$/.test(request.url) ? { refuse: true } : undefined) : isScript(request, FILES[name] ?? name) ? { status: 404, body: "{}" } : undefined);
       await page.evaluate((place) => (location.hash = `#/${place}`), name);
       await main.locator(".broken").waitFor();
       found.push({ cause, ...(await seen(name)) });
