@@ -116,6 +116,8 @@ FAULTS: Final = (
     Fault("lib/undone_changes.ts", "each.version !== 1", "true", "undone_changes"),
     Fault("lib/kept_changes.ts", "noteUndone(change.memories);", "", "undone_changes"),
     Fault("lib/kept_changes.ts", "  forgetUndoneIn(scope);\n", "", "undone_changes"),
+    Fault("lib/kept_changes.ts", "changedSince.has(each)", "false", "kept_changes"),
+    Fault("lib/kept_changes.ts", "tokens.length === 1 || names", "true || names", "kept_changes"),
     Fault("lib/outbox.ts", "isUnsure && readAt <= failedAt", "isUnsure", "outbox"),
     Fault("lib/reach.ts", 'error.code === "" && AWAY', "AWAY", "reach"),
     Fault("lib/erase_reach.ts", "taken === evidence.length", "true", "erase_reach"),
