@@ -47,9 +47,9 @@ export default defineConfig({
             // Each screen needs what the page begins with: one file, and no request more.
             { name: "index", priority: 4, tags: ["$initial"] },
             { name: "shared", priority: 3, test: partsBut([...Object.values(APART), ALONE].join("|")), minShareCount: 2 },
-            // Three small screens of whoever looks after a memory: a file each would weigh a third more.
-            { name: "upkeep", priority: 2, test: /screens\/(formation|types|review)\.tsx$/ },
             ...Object.entries(APART).map(([name, modules]) => ({ name, priority: name === "compared" ? 2 : 1, test: parts(modules) })),
+            // Three small screens of whoever looks after a memory: a file each would weigh more. After the others, as it takes what they need with it.
+            { name: "upkeep", test: /screens\/(formation|types|review)\.tsx$/ },
           ],
         },
       },
