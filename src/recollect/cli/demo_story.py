@@ -199,7 +199,8 @@ async def _keep(stage: DemoStage, memory: Recollect, clock: StoryClock) -> None:
 
 def _summary_sentence(played: Played) -> str:
     return (
-        f"{_talk_sentence(played)} After each of the {played.sessions} sessions a model read what was new and noted what "
+        f"{_talk_sentence(played)} After each of the {played.sessions} sessions a model read what "
+        "was new and noted what "
         f"is worth knowing, with the words it rests on: {played.operations} operations. What is "
         "known now:"
     )
