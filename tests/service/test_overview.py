@@ -132,6 +132,49 @@ def test_the_overview_of_a_day_asserts_nothing_that_was_said_or_changed_later(
 
 
 @on_every_store
+def test_the_list_of_a_day_has_what_the_overview_has(client: httpx.Client) -> None:
+    """Neither has what was said later without a date; both have a profile as it was known."""
+    scope = {"scope": ["users", "agree"]}
+    said = [
+        {"id": day, "role": "user", "text": day, "time": f"2023-{day}T10:00:00Z"}
+        for day in ("05-01", "07-01")
+    ]
+    client.post("/v1/threads/t/messages", params=scope, json={"messages": said})
+    early, late = [[{"thread": "t", "message": day}] for day in ("05-01", "07-01")]
+    memories = {
+        "User/User": ({"user_name": "Mira", "home": "Basel"}, {"/user_name": early, "/home": late}),
+        "Note/early": ({"context": "x", "content": "Early."}, {"": early}),
+        "Note/late": ({"context": "x", "content": "Late."}, {"": late}),
+        "Fact/dated": (HOME, {"": late}),
+    }
+    for address, (value, evidence) in memories.items():
+        body: dict[str, Any] = {"value": value, "evidence": evidence}
+        if address == "Fact/dated":
+            body["valid_from"] = "2020-01-01T00:00:00Z"
+        assert client.put(f"/v1/memories/{address}", params=scope, json=body).is_success
+    day = "2023-06-01T00:00:00Z"
+    asked = {**scope, "order": "newest", "valid_at": day, "said_until": day}
+
+    then = glance(client, **scope, valid_at=day)
+    listed = client.get("/v1/memories", params=asked).json()
+    before = client.get(
+        "/v1/memories", params={**asked, "said_until": "2022-01-01T00:00:00Z"}
+    ).json()
+    unordered = client.get("/v1/memories", params={**scope, "said_until": day})
+
+    told = {each["sentence"] for each in (*then["profiles"], *then["known"])}
+    assert {"user_name: Mira", "Early. (x)", "Mira lives in Porto"} == told
+    assert told == {each["sentence"] for each in listed["memories"]}
+    assert (3, {"User": 1, "Note": 1, "Fact": 1}) == (
+        listed["counts"]["total"],
+        listed["counts"]["types"],
+    )
+    assert ["dated"] == [each["key"] for each in before["memories"]]
+    assert 1 == before["counts"]["total"]
+    assert 422 == unordered.status_code
+
+
+@on_every_store
 def test_what_waited_then_is_told_although_it_was_decided_since(
     served: Served, client: httpx.Client
 ) -> None:

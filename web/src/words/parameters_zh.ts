@@ -10,6 +10,7 @@ export const parameters: ReadonlyMap<string, string> = new Map([
   ["As it was believed at this time; with `order`, or `q`.", "按此时间的记录；与 `order` 或 `q` 一起使用。"],
   ["Sort the listing, with `counts` of the whole: by time, by when each was last written, by type, or by the number of recalls that returned each memory since the service started.", "排序，并附全部的 `counts`：按时间、按最近一次写入、按类型，或按服务启动以来返回各条记忆的召回次数。"],
   ["With `order`: the number of memories to skip.", "与 `order` 一起：跳过的记忆条数。"],
+  ["With `order`: leave out what was said after this time, unless it has a date of its own, and of documents the fields that were.", "与 `order` 一起：略去此后才说到的内容（除非它自带日期）；对文档，略去此后才说到的字段。"],
   ["Whether the response has a token with which POST /v1/undo reverts the change. The token may contain removed data, so this needs the permission `read` as well.", "响应是否带有令牌，可用 POST /v1/undo 撤销此更改。令牌可能含有被移除的数据，因此还须有权限 `read`。"],
   ["The version that was read: `\"3\"`, as the ETag gave it.", "所读到的版本：`\"3\"`，如 ETag 所示。"],
   ["`*`: only if there is none yet.", "`*`：仅当尚不存在时。"],

@@ -10,6 +10,7 @@ export const parameters: ReadonlyMap<string, string> = new Map([
   ["As it was believed at this time; with `order`, or `q`.", "依此時間的紀錄；與 `order` 或 `q` 一起使用。"],
   ["Sort the listing, with `counts` of the whole: by time, by when each was last written, by type, or by the number of recalls that returned each memory since the service started.", "排序，並附全部的 `counts`：依時間、依最近一次寫入、依類型，或依服務啟動以來傳回各則記憶的召回次數。"],
   ["With `order`: the number of memories to skip.", "與 `order` 一起：略過的記憶則數。"],
+  ["With `order`: leave out what was said after this time, unless it has a date of its own, and of documents the fields that were.", "與 `order` 一起：略去此後才說到的內容（除非它自帶日期）；對文件，略去此後才說到的欄位。"],
   ["Whether the response has a token with which POST /v1/undo reverts the change. The token may contain removed data, so this needs the permission `read` as well.", "回應是否帶有權杖，可用 POST /v1/undo 復原此變更。權杖可能含有被移除的資料，因此還須有權限 `read`。"],
   ["The version that was read: `\"3\"`, as the ETag gave it.", "所讀到的版本：`\"3\"`，如 ETag 所示。"],
   ["`*`: only if there is none yet.", "`*`：僅當尚不存在時。"],
