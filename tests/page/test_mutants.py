@@ -70,7 +70,9 @@ FAULTS: Final = (
     Fault("lib/changes.ts", "isAway(error) ? () => wake() : null", "() => wake()", "changes"),
     Fault("lib/changes.ts", " && !isOpened", "", "changes"),
     Fault("lib/changes.ts", 'addEventListener("offline", reach.doubt);', "", "changes"),
-    Fault("lib/changes.ts", "    stop.abort();\n    wake();\n  };\n  doc", "  };\n  doc", "changes"),
+    Fault(
+        "lib/changes.ts", "    stop.abort();\n    wake();\n  };\n  doc", "  };\n  doc", "changes"
+    ),
     Fault("lib/reach.ts", "      if (isThere) return;\n      this.stand", "this.stand", "reach"),
     Fault("lib/changes.ts", "stop.signal, last,", 'stop.signal, "",', "changes"),
     Fault("lib/changes.ts", 'if (event.event === "reset") void', "if (false) void", "changes"),
