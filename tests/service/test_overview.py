@@ -8,6 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
+from recollect.formation.rule_model import RuleModel
 from recollect.ports import ModelRequest
 from recollect.records import PutMemory
 from recollect.server.testing import ROOT_SCOPE, Served
@@ -353,6 +354,27 @@ def test_a_chat_counts_what_it_recalled_and_tells_its_prompt_if_asked(
     assert prompt["tokens"] > 10
     assert "prompt" not in json.loads(untold.rpartition("\ndata: ")[2])
     assert [("home", 2)] == [(each["memory"]["key"], each["count"]) for each in recalled]
+
+
+def test_a_chat_answers_words_of_both_chinese_scripts_in_that_of_its_page(
+    connect: Connect, starting: Start
+) -> None:
+    """By rules; without a language they are taken for simplified Chinese."""
+    body = {"thread": "c", "text": "掰掰"}
+    with connect(starting(model=RuleModel())) as client:
+        told = {
+            language: client.post("/v1/chat", params=MIRA, json=body | {"language": language})
+            for language in (None, "zh-hant", "zh")
+        }
+        wrong = client.post("/v1/chat", params=MIRA, json=body | {"language": "zh_hant"})
+
+    def has(language: str | None, word: str) -> bool:
+        return json.dumps(word)[1:-1] in told[language].text
+
+    assert (True, False) == (has(None, "再见"), has(None, "再見"))
+    assert (True, False) == (has("zh", "再见"), has("zh", "再見"))
+    assert (False, True) == (has("zh-hant", "再见"), has("zh-hant", "再見"))
+    assert 422 == wrong.status_code
 
 
 @on_every_store

@@ -90,6 +90,7 @@ export const parameters: ReadonlyMap<string, string> = new Map([
   ["The erase target: one of these.", "抹除的对象：其中之一。"],
   ["Below the scope of the request.", "位于请求的作用域之下。"],
   ["Return the model's prompt in the event `done`.", "在 `done` 事件中返回给模型的提示词。"],
+  ["The language in which the user reads the chat: words that both scripts of Chinese share are answered in its script.", "用户阅读对话所用的语言：简繁共有的文字，按其字体回答。"],
   ["Successful Response", "成功"],
   ["Created", "已创建"],
   ["Removed, with `?undo=true`", "已移除，附 `?undo=true`"],

@@ -90,6 +90,7 @@ export const parameters: ReadonlyMap<string, string> = new Map([
   ["The erase target: one of these.", "抹除的對象：其中之一。"],
   ["Below the scope of the request.", "位於請求的範圍之下。"],
   ["Return the model's prompt in the event `done`.", "在 `done` 事件中傳回給模型的提示。"],
+  ["The language in which the user reads the chat: words that both scripts of Chinese share are answered in its script.", "使用者閱讀對話所用的語言：簡繁共有的文字，按其字體回答。"],
   ["Successful Response", "成功"],
   ["Created", "已建立"],
   ["Removed, with `?undo=true`", "已移除，附 `?undo=true`"],
