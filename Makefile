@@ -63,7 +63,7 @@ help:
 	@echo "make release    checks, builds and tries the release TAG=v1.2.3 (docs/releasing.md)"
 	@echo "make docs       the documentation as a site, at http://127.0.0.1:8000, built anew at each change"
 	@echo "make site       the same in build/site; a warning or a broken link fails"
-	@echo "make demo       a conversation remembered, recalled and erased, then its page in the browser"
+	@echo "make demo       an example conversation: its page in the browser, or in a pipe what is done with it"
 	@echo "make test       the tests (about 10 minutes on 2 cores)"
 	@echo "make test-slow  those that start programs, servers and a browser (about 15 minutes)"
 	@echo "make prove      the full counts and the benchmarks (long)"

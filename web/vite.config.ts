@@ -48,6 +48,8 @@ export default defineConfig({
             { name: "index", priority: 4, tags: ["$initial"] },
             { name: "shared", priority: 3, test: partsBut([...Object.values(APART), ALONE].join("|")), minShareCount: 2 },
             ...Object.entries(APART).map(([name, modules]) => ({ name, priority: name === "compared" ? 2 : 1, test: parts(modules) })),
+            // Three small screens of whoever looks after a memory: a file each would weigh more. After the others, as it takes what they need with it.
+            { name: "upkeep", test: /screens\/(formation|types|review)\.tsx$/ },
           ],
         },
       },

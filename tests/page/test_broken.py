@@ -20,10 +20,11 @@ SCOPE: Final[Scope] = ("default",)
 SCREENS: Final = 12
 ANSWERS: Final = ("nothing", "status", "page", "shape")
 PLACES: Final = 11
-LAZY: Final = 10
+LAZY: Final = 8
 TABS: Final = 4
 BACK_MS: Final = 8_000
 """The service is looked for every three seconds."""
+OFFLINE_BACK_MS: Final = 2_500
 
 
 async def filled(folder: Path) -> None:
@@ -118,6 +119,15 @@ def test_a_page_that_is_cut_off_says_so_and_catches_up(story: Story) -> None:
     """While its service is gone, and not before; what changed meanwhile is shown afterwards."""
     assert 0 == story.facts["cut_off"]["before"]
     assert "may be out of date" in story.facts["cut_off"]["told"]
+
+
+def test_a_tab_that_lost_its_network_says_so_at_once(story: Story) -> None:
+    """Before anything is asked; what was written meanwhile is there at once when it is back."""
+    told = story.facts["offline"]
+
+    assert 0 == told["before"]
+    assert "may be out of date" in told["told"]
+    assert told["back_ms"] < OFFLINE_BACK_MS
 
 
 def test_screens_come_by_themselves_when_the_service_is_back(story: Story) -> None:

@@ -63,11 +63,12 @@ def test_each_receipt_says_how_much_was_done(story: Story) -> None:
 
 
 def test_a_slider_shows_what_was_true_on_a_day(story: Story) -> None:
-    """On the first day she lived in Utrecht; today's list has both, and the address has the day."""
+    """Some days on she lived in Utrecht; today's list has both, and the address has the day."""
     then, now = story.facts["true_then"], story.facts["true_now"]
 
     assert "on=2025-0" in then["address"]
-    assert "also what was said later without a date" in then["says"]
+    assert "What was true that day, as far as is known today." == then["says"]
+    assert not any("Utrecht" in each for each in story.facts["true_first"])
     assert "Mira lives in Utrecht" in then["rows"]
     assert not any("Porto, Rua" in each for each in then["rows"])
     assert any("Porto, Rua" in each for each in now["rows"])
@@ -91,9 +92,11 @@ def test_memories_are_counted_in_one_way(story: Story) -> None:
     assert f"{told['overview']} · 1 to review" == told["memories"]
     assert known == told["chat"]
     assert f"{told['then']['chat']} memories" == told["then"]["overview"]
-    # The overview leaves out what the counts of that day have.
-    assert "without a date, is left out" in told["then"]["true_on"]["about"]
-    assert 0 == told["then"]["true_on"]["counted"]
+    # What was said later without a date is left out of the overview, of its counts and of the list.
+    true_on = told["then"]["true_on"]
+    assert "without a date, is left out" in true_on["about"]
+    assert f"{len(true_on['listed'])} memories" == true_on["counted"]
+    assert not any("balcony" in each for each in true_on["listed"])
     facts = next(each.split()[0] for each in told["types"] if "fact" in each)
     assert {f"Fact ({facts})", f"active ({known})"} <= set(told["options"])
 

@@ -69,6 +69,11 @@ FAULTS: Final = (
     Fault("lib/changes.ts", "if (isBehind) tell();", "", "changes"),
     Fault("lib/changes.ts", "isAway(error) ? () => wake() : null", "() => wake()", "changes"),
     Fault("lib/changes.ts", " && !isOpened", "", "changes"),
+    Fault("lib/changes.ts", 'addEventListener("offline", reach.doubt);', "", "changes"),
+    Fault(
+        "lib/changes.ts", "    stop.abort();\n    wake();\n  };\n  doc", "  };\n  doc", "changes"
+    ),
+    Fault("lib/reach.ts", "      if (isThere) return;\n      this.stand", "this.stand", "reach"),
     Fault("lib/changes.ts", "stop.signal, last,", 'stop.signal, "",', "changes"),
     Fault("lib/changes.ts", 'if (event.event === "reset") void', "if (false) void", "changes"),
     Fault(
@@ -116,6 +121,13 @@ FAULTS: Final = (
     Fault("lib/undone_changes.ts", "each.version !== 1", "true", "undone_changes"),
     Fault("lib/kept_changes.ts", "noteUndone(change.memories);", "", "undone_changes"),
     Fault("lib/kept_changes.ts", "  forgetUndoneIn(scope);\n", "", "undone_changes"),
+    Fault("lib/kept_changes.ts", "changedSince.has(each)", "false", "kept_changes"),
+    Fault("lib/kept_changes.ts", "tokens.length === 1 || names", "true || names", "kept_changes"),
+    Fault("lib/learnt.ts", "one.version - other", "other.version - one", "learnt"),
+    Fault("lib/learnt.ts", "cited.thread === thread &&", "", "learnt"),
+    Fault("lib/passages.ts", "1 / said.filter", "1 || said.filter", "passages"),
+    Fault("lib/passages.ts", "from < IN_SIGHT", "true", "passages"),
+    Fault("lib/one_after_another.ts", "memory.version + chainOf", "chainOf", "one_after_another"),
     Fault("lib/outbox.ts", "isUnsure && readAt <= failedAt", "isUnsure", "outbox"),
     Fault("lib/reach.ts", 'error.code === "" && AWAY', "AWAY", "reach"),
     Fault("lib/erase_reach.ts", "taken === evidence.length", "true", "erase_reach"),

@@ -41,7 +41,7 @@ async def filled(folder: Path) -> None:
     model = ScriptedModel(lambda _: ToolCall(name="remember_nothing", arguments={}))
     url = str(folder / "page.db")
     async with recollect.open(url, embedder="none", worker=False, model=model) as memory:
-        notes = [note(each) for each in ("end", "reject", "edit", "delete", "restore")]
+        notes = [note(each) for each in ("end", "reject", "edit", "delete", "restore", "once")]
         doubts = [note(f"doubt-{each}", state="quarantined") for each in ("approve", "reject")]
         trip: JsonObject = {"user_name": "Ada", "home": "Lisbon"}
         field = PutMemory(type="Trip", key="field", value=trip)
@@ -119,6 +119,17 @@ def test_an_act_is_taken_back_exactly(story: Story, act: str) -> None:
 
     assert told["between"] != told["before"]
     assert lasting(told["after"]) == lasting(told["before"])
+
+
+def test_one_undo_is_offered_for_a_change_and_none_that_can_only_fail(story: Story) -> None:
+    """The notice has it, then the list; a later change takes it away, whoever made that."""
+    told = story.facts["undos offered"]
+
+    assert {"notices": 1, "listed": 0} == told["first"]
+    # Both notices stand; the first change can no longer be undone.
+    assert {"notices": 1, "listed": 0, "shown": 2} == told["second"]
+    assert {"notices": 0, "listed": 0} == told["third"]
+    assert {"notices": 0, "listed": 1} == told["later"]
 
 
 def test_a_refused_undo_is_not_offered_again(story: Story) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
+from recollect.formation.rule_model import RuleModel
 from recollect.ports import ModelRequest
 from recollect.records import PutMemory
 from recollect.server.testing import ROOT_SCOPE, Served
@@ -129,6 +130,49 @@ def test_the_overview_of_a_day_asserts_nothing_that_was_said_or_changed_later(
     assert [profile["value"]] == [each["value"] for each in today["profiles"]]
     (fact,) = [each["memory"] for each in today["newest"] if each["memory"]["type"] == "Fact"]
     assert (1, None) == (fact["version"], fact["valid_until"])
+
+
+@on_every_store
+def test_the_list_of_a_day_has_what_the_overview_has(client: httpx.Client) -> None:
+    """Neither has what was said later without a date; both have a profile as it was known."""
+    scope = {"scope": ["users", "agree"]}
+    said = [
+        {"id": day, "role": "user", "text": day, "time": f"2023-{day}T10:00:00Z"}
+        for day in ("05-01", "07-01")
+    ]
+    client.post("/v1/threads/t/messages", params=scope, json={"messages": said})
+    early, late = [[{"thread": "t", "message": day}] for day in ("05-01", "07-01")]
+    memories = {
+        "User/User": ({"user_name": "Mira", "home": "Basel"}, {"/user_name": early, "/home": late}),
+        "Note/early": ({"context": "x", "content": "Early."}, {"": early}),
+        "Note/late": ({"context": "x", "content": "Late."}, {"": late}),
+        "Fact/dated": (HOME, {"": late}),
+    }
+    for address, (value, evidence) in memories.items():
+        body: dict[str, Any] = {"value": value, "evidence": evidence}
+        if address == "Fact/dated":
+            body["valid_from"] = "2020-01-01T00:00:00Z"
+        assert client.put(f"/v1/memories/{address}", params=scope, json=body).is_success
+    day = "2023-06-01T00:00:00Z"
+    asked = {**scope, "order": "newest", "valid_at": day, "said_until": day}
+
+    then = glance(client, **scope, valid_at=day)
+    listed = client.get("/v1/memories", params=asked).json()
+    before = client.get(
+        "/v1/memories", params={**asked, "said_until": "2022-01-01T00:00:00Z"}
+    ).json()
+    unordered = client.get("/v1/memories", params={**scope, "said_until": day})
+
+    told = {each["sentence"] for each in (*then["profiles"], *then["known"])}
+    assert {"user_name: Mira", "Early. (x)", "Mira lives in Porto"} == told
+    assert told == {each["sentence"] for each in listed["memories"]}
+    assert (3, {"User": 1, "Note": 1, "Fact": 1}) == (
+        listed["counts"]["total"],
+        listed["counts"]["types"],
+    )
+    assert ["dated"] == [each["key"] for each in before["memories"]]
+    assert 1 == before["counts"]["total"]
+    assert 422 == unordered.status_code
 
 
 @on_every_store
@@ -310,6 +354,27 @@ def test_a_chat_counts_what_it_recalled_and_tells_its_prompt_if_asked(
     assert prompt["tokens"] > 10
     assert "prompt" not in json.loads(untold.rpartition("\ndata: ")[2])
     assert [("home", 2)] == [(each["memory"]["key"], each["count"]) for each in recalled]
+
+
+def test_a_chat_answers_words_of_both_chinese_scripts_in_that_of_its_page(
+    connect: Connect, starting: Start
+) -> None:
+    """By rules; without a language they are taken for simplified Chinese."""
+    body = {"thread": "c", "text": "掰掰"}
+    with connect(starting(model=RuleModel())) as client:
+        told = {
+            language: client.post("/v1/chat", params=MIRA, json=body | {"language": language})
+            for language in (None, "zh-hant", "zh")
+        }
+        wrong = client.post("/v1/chat", params=MIRA, json=body | {"language": "zh_hant"})
+
+    def has(language: str | None, word: str) -> bool:
+        return json.dumps(word)[1:-1] in told[language].text
+
+    assert (True, False) == (has(None, "再见"), has(None, "再見"))
+    assert (True, False) == (has("zh", "再见"), has("zh", "再見"))
+    assert (False, True) == (has("zh-hant", "再见"), has("zh-hant", "再見"))
+    assert 422 == wrong.status_code
 
 
 @on_every_store

@@ -17,7 +17,7 @@ proxy.isKept = false;
 const button = (name, within = page) => within.getByRole("button", { name, exact: true });
 const healed = () => (proxy.rule = () => undefined);
 /** The screens whose script comes when they are first gone to, and what is there when they are shown. */
-const LAZY = { chat: "#composer", memories: ".row", recall: ".ask", api: ".api-operation", profile: ".page-head", graph: ".ask", review: ".page-head", formation: ".page-head", types: ".types-code", settings: ".facts" };
+const LAZY = { chat: "#composer", memories: ".row", recall: ".ask", api: ".api-operation", profile: ".page-head", graph: ".ask", review: ".page-head", settings: ".facts" };
 /** All screens, each with what it reads first. */
 const SCREENS = {
   overview: [".changed-row", "/v1/overview"],
@@ -26,6 +26,8 @@ const SCREENS = {
   formation: [".receipts li", "/v1/formations"], types: [".types-code", "/v1/types"], settings: [".facts", "/v1/usage"],
   api: [".api-operation", "/openapi.json"],
 };
+/** Which file has a screen that shares one: with it comes that of formation and that of types, which need no other. */
+const FILES = { review: "upkeep" };
 const isScript = ({ url }, name) => url.startsWith("/assets/") && url.includes(name) && url.endsWith(".js");
 const main = page.locator("main");
 const TABS = 4;
@@ -52,7 +54,7 @@ async function missing() {
       healed();
       await opened();
       // The service answers, its files do not come: all of them, or the screen's own.
-      proxy.rule = (request) => (cause === "files" ? (/^\/(assets\/.*)?$/.test(request.url) ? { refuse: true } : undefined) : isScript(request, name) ? { status: 404, body: "{}" } : undefined);
+      proxy.rule = (request) => (cause === "files" ? (/^\/(assets\/.*)?$/.test(request.url) ? { refuse: true } : undefined) : isScript(request, FILES[name] ?? name) ? { status: 404, body: "{}" } : undefined);
       await page.evaluate((place) => (location.hash = `#/${place}`), name);
       await main.locator(".broken").waitFor();
       found.push({ cause, ...(await seen(name)) });
@@ -251,6 +253,27 @@ async function cutOff() {
   facts.tell("cut_off", { before, told });
 }
 
+/** A tab that lost its network says so at once, although nothing is asked, and shows at once what it missed when it is back. */
+async function offline() {
+  healed();
+  await opened();
+  await page.evaluate(() => (location.hash = "#/overview"));
+  await main.locator(".changed-row").first().waitFor();
+  const bar = page.locator(".cut-off");
+  const before = await bar.count();
+  await browser.setOffline(true);
+  await bar.waitFor({ timeout: 2_000 });
+  const told = await bar.innerText();
+  await facts.picture(page, "offline");
+  const note = { value: { context: "x", content: "Written while the tab was offline." } };
+  await fetch(`${base}/v1/memories/Note/offline`, { method: "PUT", headers: { "content-type": "application/json" }, body: JSON.stringify(note) });
+  const from = Date.now();
+  await browser.setOffline(false);
+  await bar.waitFor({ state: "detached", timeout: 2_000 });
+  await main.getByText("Written while the tab was offline.").first().waitFor();
+  facts.tell("offline", { before, told, back_ms: Date.now() - from });
+}
+
 /** Screens that were gone to while the service was away come by themselves once it is back; a talk that was read stays. */
 async function back() {
   healed();
@@ -376,4 +399,4 @@ async function noStorage() {
   await other.close();
 }
 
-await told({ missing, renewed, unread, others, noMore, start, cutOff, back, deadKey, slow, leaving, tabs, noStorage }, { facts, page, noted, close: async () => { await close(); proxy.close(); } });
+await told({ missing, renewed, unread, others, noMore, start, cutOff, offline, back, deadKey, slow, leaving, tabs, noStorage }, { facts, page, noted, close: async () => { await close(); proxy.close(); } });

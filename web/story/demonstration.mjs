@@ -37,6 +37,9 @@ async function trueThen() {
   await page.keyboard.press("Home");
   await page.waitForFunction(() => location.hash.includes("on=2025-"));
   await page.locator(".row", { hasText: "Mira lives in Porto" }).waitFor({ state: "detached" });
+  // On the first day nobody had said yet where she lived.
+  facts.tell("true_first", await said());
+  for (let day = 0; day < 4; day += 1) await page.keyboard.press("ArrowRight");
   await page.locator(".row", { hasText: "Mira lives in Utrecht" }).waitFor();
   const listed = await page.locator(".day-says").innerText();
   facts.tell("true_then", { address: await page.evaluate(() => location.hash), rows: await said(), says: listed });
@@ -90,7 +93,10 @@ async function counts() {
   await page.goto(`${base}/#/overview?${SCOPE}&on=2025-03-12`);
   await page.locator(".overview-head .about", { hasText: "What was true on" }).waitFor();
   await page.locator(".overview-main .sentences .said", { hasText: "Mira lives in Utrecht" }).waitFor();
-  then.true_on = { about: await page.locator(".overview-head .about").innerText(), counted: await page.locator(".of-types").count() };
+  then.true_on = { about: await page.locator(".overview-head .about").innerText(), counted: await page.locator(".of-all").innerText() };
+  await page.goto(`${base}/#/memories?${SCOPE}&on=2025-03-12`);
+  await page.locator(".total", { hasText: then.true_on.counted }).waitFor();
+  then.true_on.listed = await page.locator(".row .said").allInnerTexts();
   await page.goto(`${base}/#/chat?${SCOPE}&${asOf}`);
   await page.locator(".composer-past").waitFor();
   await page.locator(".memories-button .count").waitFor();

@@ -65,8 +65,43 @@ async function memory() {
   });
 }
 
-/** The Undo of what was changed again since is refused, offers nothing more, and its notice goes by itself. */
+const noteSaid = async (content) => {
+  await button("Edit", view).click();
+  await view.locator(".value-form textarea").last().fill(content);
+  await view.getByRole("radio").first().check();
+  await button("Save", view).click();
+};
+/** How many ways back are offered, in the notices and in the list of versions. */
+const offers = async () => ({ notices: await button("Undo", page.locator(".toasts")).count(), listed: await button("Undo", view.locator(".history")).count() });
+
+/** One way back is offered for an edit; none of an earlier one after it, nor of any after somebody else's. */
+async function once() {
+  await page.goto(`${base}/#/memories`);
+  await page.reload();
+  const standing = await opened("once");
+  await noteSaid("first words");
+  await page.locator(".toast", { hasText: "first words" }).waitFor();
+  const first = await offers();
+  await noteSaid("second words");
+  await page.locator(".toast", { hasText: "second words" }).waitFor();
+  const second = { ...(await offers()), shown: await page.locator(".toast").count() };
+  await facts.picture(page, "one-undo");
+  const { value } = await standing();
+  await page.request.put(`${base}/v1/memories/Note/once`, { data: { value: { ...value, content: "third words" } } });
+  await page.waitForFunction(() => !document.querySelector(".toast-undo"));
+  const third = await offers();
+  await noteSaid("fourth words");
+  const notice = page.locator(".toast", { hasText: "fourth words" });
+  await notice.waitFor();
+  await button("Close", notice).click();
+  await button("Undo", view.locator(".history")).waitFor();
+  facts.tell("undos offered", { first, second, third, later: await offers() });
+}
+
+/** The Undo of what was changed again since, which the page has not heard of yet, is refused, offers nothing more, and its notice goes by itself. */
 async function refused() {
+  await page.route("**/v1/changes*", (route) => route.abort());
+  await page.reload();
   await (await opened("edit"))();
   await button("End", view).click();
   const toast = page.locator(".toast", { hasText: "Ended" }).last();
@@ -80,6 +115,8 @@ async function refused() {
   await page.mouse.move(5, 5);
   await page.evaluate(() => document.activeElement?.blur());
   await toast.waitFor({ state: "detached", timeout: 20_000 });
+  await page.unroute("**/v1/changes*");
+  await page.reload();
   facts.tell("refused undo", { offered, told });
 }
 
@@ -184,4 +221,4 @@ async function types() {
   });
 }
 
-await told({ memory, refused, review, ending, chat, formed, correction, types }, { facts, page, noted, close });
+await told({ memory, once, refused, review, ending, chat, formed, correction, types }, { facts, page, noted, close });

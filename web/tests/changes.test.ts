@@ -10,7 +10,10 @@ const page = vi.hoisted(() => {
     removeEventListener: (_: string, each: () => void) => listeners.delete(each),
   };
   vi.stubGlobal("document", document);
-  return { document, listeners };
+  const network = new EventTarget();
+  vi.stubGlobal("addEventListener", network.addEventListener.bind(network));
+  vi.stubGlobal("removeEventListener", network.removeEventListener.bind(network));
+  return { document, listeners, network };
 });
 
 import { api } from "../src/api/client";
@@ -153,6 +156,21 @@ describe("the changes of a scope", () => {
     expect(places).toEqual(["", "1:1"]);
     expect(erased.mock.calls).toEqual([[["ada"]]]);
     for (const each of leave) each();
+  });
+
+  it("are known not to be heard at once where the network is gone, and are caught up with at once when it is back", async () => {
+    const changed = vi.fn();
+    const leave = listenTo("[]", changed);
+    await vi.advanceTimersByTimeAsync(0);
+    const answers = vi.spyOn(globalThis, "fetch").mockRejectedValue(new TypeError("offline"));
+    page.network.dispatchEvent(new Event("offline"));
+    await vi.advanceTimersByTimeAsync(0);
+    expect(isCutOff()).toBe(true);
+    answers.mockResolvedValue(new Response());
+    page.network.dispatchEvent(new Event("online"));
+    await vi.advanceTimersByTimeAsync(400);
+    expect([isCutOff(), streams.length, open(), changed.mock.calls.length]).toEqual([false, 2, 1, 1]);
+    leave();
   });
 
   it("that a key may not hear are not taken for a service that is gone", async () => {

@@ -10,7 +10,7 @@ vi.hoisted(() => {
 
 import { api } from "../src/api/client";
 import { Problem } from "../src/api/problem";
-import { changeThatLeft, forgetAllChanges, forgetChangesIn, keepChange, removalOf, removalsIn, takeBack } from "../src/lib/kept_changes";
+import { changeThatLeft, forgetAllChanges, forgetChangesIn, keepChange, removalOf, removalsIn, takeBack, watchChange } from "../src/lib/kept_changes";
 import { shortened } from "../src/lib/sentences";
 import { toldOf } from "../src/lib/take_back";
 
@@ -46,6 +46,26 @@ describe("a change that was made", () => {
     expect(changeThatLeft(scope, memory("boat", 3))).toBeDefined();
     forgetChangesIn(scope);
     expect(changeThatLeft(scope, memory("boat", 3))).toBeUndefined();
+  });
+
+  it("cannot be undone after a later change of the same memory, and is not offered", () => {
+    const edit = keepChange("the boat", [left("boat", 2), left("oar", 2)], [token("one")]);
+    const isOver = vi.fn();
+    const leave = watchChange(edit, isOver);
+    keepChange("the house", [left("house", 2)], [token("two")]);
+    expect(isOver).not.toHaveBeenCalled();
+    keepChange("the boat", [left("boat", 3)], [token("three")]);
+    expect(isOver).toHaveBeenCalled();
+    leave();
+    expect(changeThatLeft(scope, memory("oar", 2))).toBeUndefined();
+    expect(changeThatLeft(scope, memory("house", 2))).toBeDefined();
+    expect(changeThatLeft(scope, memory("boat", 3))).toBeDefined();
+  });
+
+  it("of many memories can still be undone in part", () => {
+    keepChange("many", [left("boat", null), left("oar", null)], [token("one"), token("two")]);
+    keepChange("the boat", [left("boat", 1)], [token("three")]);
+    expect(removalsIn(scope)).toHaveLength(1);
   });
 
   it("is listed by its scope where it removed something", () => {

@@ -5,7 +5,7 @@ import { describe, expect, it, vi } from "vitest";
 vi.hoisted(() => vi.stubGlobal("document", { baseURI: "http://page.test/" }));
 
 import type { Memory } from "../src/api/shapes";
-import { chainOf, formerOf, inPlaceOf, newestOfPlaces, nextOf } from "../src/lib/one_after_another";
+import { chainOf, formerOf, inPlaceOf, newestOfPlaces, nextOf, richest } from "../src/lib/one_after_another";
 
 const NOW = Date.parse("2026-11-27T00:00:00Z");
 const at = (day: string | null) => day && `${day}T00:00:00Z`;
@@ -40,6 +40,15 @@ describe("memories that were true one after another", () => {
   it("stand in a menu once, as what they are now, and only if something went before", () => {
     expect(newestOfPlaces(all)).toEqual([coimbra]);
     expect(newestOfPlaces([porto])).toEqual([]);
+  });
+
+  it("have more to show in time than a profile that never changed, and less than one that often did", () => {
+    const user = (version: number): Memory => ({ type: "User", key: "User", version, value: { name: "Mira" }, sentence: "name: Mira", valid_from: null, valid_until: null }) as unknown as Memory;
+    const here = { ...coimbra, version: 1 };
+    expect(richest([user(1), here], all)).toBe(here);
+    expect(richest([user(4), here], all)).toEqual(user(4));
+    expect(richest([user(3), here], all)).toEqual(user(3));
+    expect(richest([], all)).toBeUndefined();
   });
 
   it("may follow each other in a circle", () => {

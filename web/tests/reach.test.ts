@@ -30,6 +30,21 @@ describe("a service that is away", () => {
     expect(seen.looks).toBe(5);
   });
 
+  it("is said to be so at once where the browser lost its network, unless it answers all the same", async () => {
+    const { seen, reach } = away();
+    seen.isThere = true;
+    reach.doubt();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(reach.standing()).toBe("there");
+    seen.isThere = false;
+    reach.doubt();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(reach.standing()).toBe("away");
+    seen.isThere = true;
+    await vi.advanceTimersByTimeAsync(3_100);
+    expect(reach.standing()).toBe("there");
+  });
+
   it("is looked for no longer than somebody waits", async () => {
     const { seen, wait } = away();
     wait("list")();

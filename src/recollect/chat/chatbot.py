@@ -25,6 +25,7 @@ from recollect.recall.context import Context
 from recollect.records import Evidence, Json, JsonObject, Memory, Message, NewMessage, ScopeLike
 from recollect.stores.plans.due_times import Debounce
 from recollect.stores.validation import check_scope, readable, to_datetime
+from recollect.text.rule_replies import PAGE_NOTES, Language
 from recollect.text.token_estimate import estimated_tokens
 
 MEMORY_TOKENS: Final = 1_000
@@ -93,6 +94,8 @@ class Chatbot:
         formation: The chatbot's prompt, and the memory types.
         settings: Formation settings of the thread, see `Recollect.append`.
         budget_tokens: Most tokens of the context in a prompt, by *count_tokens*.
+        language: The language in which the user reads the chat, if known: words that both scripts
+            of Chinese share are answered in its script.
 
     Raises:
         UsageError: The memory is no `Recollect`, the model is none, or the budget is below 1.
@@ -109,6 +112,7 @@ class Chatbot:
         settings: JsonObject | None = None,
         budget_tokens: int = MEMORY_TOKENS,
         count_tokens: TokenCounter = estimated_tokens,
+        language: Language | None = None,
     ) -> None:
         if not isinstance(memory, Recollect):
             raise UsageError(
@@ -125,6 +129,7 @@ class Chatbot:
         self._settings = settings
         self._budget_tokens = budget_tokens
         self._count = count_tokens
+        self._page_note = PAGE_NOTES[language or "en"]
 
     @property
     def model(self) -> str | None:
@@ -259,8 +264,9 @@ class Chatbot:
             "time": f"{now:%A %Y-%m-%d %H:%M} UTC",
             "memories": str(known) or NOTHING_KNOWN,
         }
+        system = filled(self._formation.prompts.chatbot, values)
         return ModelRequest(
-            system=filled(self._formation.prompts.chatbot, values),
+            system=f"{system}\n{self._page_note}" if self._page_note else system,
             turns=turns_of(self._shown(conversation)),
         )
 

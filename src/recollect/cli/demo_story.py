@@ -49,6 +49,7 @@ REASONS: Final = {
 }
 """Recall signals in plain words; others are shown under their own names."""
 
+_SUBJECT: Final = "Mira talks to her assistant: about moving, about work, about her kitchen."
 _REASONS_SHOWN: Final = 3
 _LABEL_WIDTH: Final = 12
 _QUOTES_SHOWN: Final = 1
@@ -140,17 +141,14 @@ def reasons_of(entry: Recalled) -> str:
     return " · ".join(f"{REASONS.get(name, name)} {part:.2f}" for name, part in parts if part > 0)
 
 
-async def show(
-    store: Path | str, embedder: str, *, is_last: bool = True, has_page: bool = True
-) -> None:
+async def show(store: Path | str, embedder: str, *, has_page: bool = True) -> None:
     """
     Run the demonstration on a new store at *store*, a file or a URL, which is kept.
 
-    With *is_last* it ends by suggesting commands to try; without *has_page* the page comes after
-    the command that builds it.
+    Without *has_page* the page comes after the command that builds it.
     """
     stage, clock = DemoStage(), StoryClock()
-    stage.say("Mira talks to her assistant: about moving, about work, about her kitchen.", "bold")
+    stage.say(_SUBJECT, "bold")
     async with recollect.open(str(store), embedder=embedder, clock=clock) as memory:
         await _keep(stage, memory, clock)
         await _recall(stage, memory)
@@ -160,8 +158,22 @@ async def show(
     async with recollect.open(str(store), embedder=embedder, clock=clock) as memory:
         receipt, left = await _erase(stage, memory)
     _forgotten(stage, receipt, left, before, _count(store))
-    if is_last:
-        _next(stage, has_page=has_page)
+    _next(stage, has_page=has_page)
+
+
+async def prepare(store: Path | str, embedder: str) -> None:
+    """Leave *store* as the demonstration does, and print in short what is in it."""
+    stage, clock = DemoStage(), StoryClock()
+    stage.say(_SUBJECT, "bold")
+    async with recollect.open(str(store), embedder=embedder, clock=clock) as memory:
+        played = await play(memory, clock, read_chapters())
+        await memory.settled(SCOPE)
+        await erase_door_code(memory)
+    stage.say(
+        f"{_talk_sentence(played)} What is known of them stands on the page; `{program_name()} "
+        "demo` tells here how it came to be.",
+        "dim",
+    )
 
 
 def _count(store: Path | str) -> int | None:
@@ -186,13 +198,17 @@ async def _keep(stage: DemoStage, memory: Recollect, clock: StoryClock) -> None:
 
 
 def _summary_sentence(played: Played) -> str:
-    days = f"{played.began_at.day} {played.began_at:%B} to {played.ended_at.day} "
     return (
-        f"{played.messages} messages in {played.threads} threads, {days}{played.ended_at:%B %Y}. "
-        f"After each of the {played.sessions} sessions a model read what was new and noted what "
+        f"{_talk_sentence(played)} After each of the {played.sessions} sessions a model read what "
+        "was new and noted what "
         f"is worth knowing, with the words it rests on: {played.operations} operations. What is "
         "known now:"
     )
+
+
+def _talk_sentence(played: Played) -> str:
+    days = f"{played.began_at.day} {played.began_at:%B} to {played.ended_at.day} "
+    return f"{played.messages} messages in {played.threads} threads, {days}{played.ended_at:%B %Y}."
 
 
 async def _recall(stage: DemoStage, memory: Recollect) -> None:

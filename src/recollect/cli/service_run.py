@@ -167,7 +167,7 @@ def _open_page(service: str, key: str) -> None:
     if not is_built(STATIC):
         return
     url = page_url(service, key)
-    click.echo(f"the page, signed in until this ends: {url}")
+    click.echo(f"the page, signed in until this ends: {url}\n")
     if has_display(os.environ, sys.platform):
         open_browser(url)
 

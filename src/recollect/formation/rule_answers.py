@@ -59,7 +59,13 @@ from recollect.formation.rule_statements import (
 )
 from recollect.formation.rule_topics import topic_of_field, topics_of
 from recollect.text.cantonese import written_chinese
-from recollect.text.rule_replies import KINDS_NOTED, Language, is_rule_reply, language_of
+from recollect.text.rule_replies import (
+    KINDS_NOTED,
+    Language,
+    is_rule_reply,
+    language_of,
+    page_note_in,
+)
 from recollect.text.sentences import sentence_matches
 
 _SHOWN_OF_ALL: Final = 6
@@ -108,7 +114,8 @@ def answer_of(
     """
     # What this chat has answered before tells nothing that it did not have from elsewhere.
     lines = [each for each in remembered_in(system) if not is_rule_reply(each.text)]
-    language = language_of(said, "\n".join(talk), "\n".join(each.text for each in lines))
+    heard = ("\n".join(talk), "\n".join(each.text for each in lines))
+    language = language_of(said, *heard, page_note_in(system))
     if answer := answer_without_memory(said, talk, language):
         return answer
     told_here = [

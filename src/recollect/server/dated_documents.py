@@ -5,12 +5,54 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Final
 
 from recollect.records import Json, JsonObject, Memory, Revision
 from recollect.server.http.scope_access import Reach
+from recollect.server.http.type_registry import types_of
+from recollect.server.memory_listings import (
+    ListedMemories,
+    ListingFilter,
+    ListingRequest,
+    read_listing,
+)
 from recollect.stores.field_evidence import MessageTimes, messages_cited
 from recollect.stores.json_pointers import covers, is_list, join_pointer
+from recollect.stores.validation import check_time
 from recollect.text.searchable import memory_text
+
+DOCUMENTS_MAX: Final = 100
+"""Documents of a type that are looked at as they were; a scope has few."""
+
+
+async def read_dated_listing(
+    reach: Reach, asked: ListingRequest, until: datetime
+) -> ListedMemories:
+    """
+    Return a page of a listing without what was said after *until* and has no date of its own.
+
+    Documents are returned as `document_at` has them; of several scopes, and of what was believed
+    earlier, those that were changed later are left out.
+    """
+    wanted = replace(asked.wanted, until=check_time(until, "said_until"))
+    if asked.below or asked.known_at is not None:
+        return await read_listing(reach, replace(asked, wanted=wanted))
+    types = frozenset(each.name for each in await types_of(reach) if each.update_mode == "patch")
+    unknown: set[int] = set()
+    for name in types:
+        of_type = ListingFilter(now=wanted.now, type=name, valid_at=wanted.valid_at)
+        request = ListingRequest(order="newest", wanted=of_type, limit=DOCUMENTS_MAX)
+        found = await read_listing(reach, request)
+        for (_, uid), each in zip(found.listing.places, found.memories, strict=True):
+            if await document_at(reach, each, until) is None:
+                unknown.add(uid)
+    wanted = replace(wanted, documents=types, without=frozenset(unknown))
+    listed = await read_listing(reach, replace(asked, wanted=wanted))
+    shown = [
+        (await document_at(reach, each, until) or each) if each.type in types else each
+        for each in listed.memories
+    ]
+    return replace(listed, memories=shown)
 
 
 async def document_at(reach: Reach, memory: Memory, at: datetime) -> Memory | None:

@@ -24,7 +24,9 @@ class ListingFilter:
     """
     A filter by type, state and validity at a moment (all times in µs).
 
-    *until* excludes memories with a later `Memory.time`. Those expired at *now* are never listed.
+    *until* excludes memories with a later `Memory.time`, except for those of the types *documents*:
+    these say several things, and some of them may have been said before. *without* excludes
+    memories of one scope by their uid. Those expired at *now* are never listed.
     """
 
     now: int
@@ -32,6 +34,8 @@ class ListingFilter:
     state: MemoryState | None = None
     valid_at: int | None = None
     until: int | None = None
+    documents: frozenset[str] = frozenset()
+    without: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -130,7 +130,10 @@ def listed(
     if wanted.valid_at is not None:
         is_there &= (whole.valid_from <= wanted.valid_at) & (wanted.valid_at < whole.valid_until)
     if wanted.until is not None:
-        is_there &= whole.time <= wanted.until
+        named = [place for place, each in enumerate(whole.types) if each in wanted.documents]
+        is_there &= (whole.time <= wanted.until) | np.isin(whole.kind, named)
+    if wanted.without:
+        is_there &= ~np.isin(whole.uid, np.fromiter(wanted.without, np.int64))
     number = whole.types.index(wanted.type) if wanted.type in whole.types else -1
     of_type = np.ones(len(whole), np.bool_) if wanted.type is None else whole.kind == number
     in_state = np.ones(len(whole), np.bool_)

@@ -9,6 +9,12 @@ from recollect.text.chinese_scripts import is_chinese, script_of
 from recollect.text.lazy_patterns import lazy_pattern
 
 Language = Literal["en", "zh", "zh-hant"]
+PAGE_NOTES: Final[dict[Language, str]] = {
+    "en": "",
+    "zh": "The user reads simplified Chinese (简体中文).",
+    "zh-hant": "The user reads traditional Chinese (繁體中文).",
+}
+"""Last line of a chat's system prompt, by the language in which the user reads the chat."""
 
 SENTENCES: Final[dict[Language, dict[str, str]]] = {
     "en": {
@@ -181,6 +187,12 @@ def language_of(text: str, *others: str) -> Language:
     if not is_chinese(text):
         return "en"
     return next(filter(None, map(script_of, (text, *others))), "zh")
+
+
+def page_note_in(system: str) -> str:
+    """Return the note with which a system prompt ends, or an empty string."""
+    notes = (each for each in PAGE_NOTES.values() if each)
+    return next((each for each in notes if system.endswith(f"\n{each}")), "")
 
 
 def is_rule_reply(text: str) -> bool:

@@ -159,6 +159,7 @@ export interface MemoryQuery {
   filter?: string;
   valid_at?: string;
   known_at?: string;
+  said_until?: string;
   order?: string;
   offset?: number;
   below?: boolean;

@@ -8,6 +8,7 @@ import { isAway, reach } from "./reach";
 
 const RETRY_MS = 3_000;
 const RETRY_MS_MAX = 60_000;
+const AT_ONCE_MS = 100;
 const GATHER_MS = 150;
 /** So long a feed that nobody listens to stays open: the next screen mostly wants the same one. */
 const LINGER_MS = 1_000;
@@ -138,12 +139,23 @@ function openFeed(subject: string): Feed {
     if (document.hidden) stop.abort();
     wake();
   };
+  /** A connection that the network took with it may not be known to be broken. */
+  const online = () => {
+    reach.lookNow();
+    wait_ms = AT_ONCE_MS;
+    stop.abort();
+    wake();
+  };
   document.addEventListener("visibilitychange", turned);
+  // One listener for all feeds, however often it is added; each begins anew by itself.
+  addEventListener("offline", reach.doubt);
+  addEventListener("online", online);
   void follow();
   const end = () => {
     isOver = true;
     setCutOff(subject, null);
     document.removeEventListener("visibilitychange", turned);
+    removeEventListener("online", online);
     clearTimeout(gathering);
     stop.abort();
     wake();

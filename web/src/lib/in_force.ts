@@ -4,13 +4,14 @@ import { api } from "../api/client";
 import type { MemoryCounts, Scope } from "../api/shapes";
 import { inForceOf, NOTHING, type InForce } from "./counts";
 import { isLater } from "./past";
-import { isToday, momentOf, momentsOf, type Days } from "./time";
+import { isToday, listedMoments, momentOf, momentsOf, type Days } from "./time";
 
 interface Counting {
   type?: string;
   below?: boolean;
   valid_at?: string;
   known_at?: string;
+  said_until?: string;
 }
 
 /** So many of the newest are looked through for those that begin later: these are listed first. */
@@ -19,7 +20,7 @@ const LOOKED_THROUGH = 100;
 const newest = (scope: Scope, of: Counting, limit = 1) => api.memories(scope, { order: "newest", limit, state: "active", ...of });
 
 /** The memories in force on a day: true then, neither rejected nor waiting. */
-const inForceOn = async (scope: Scope, days: Days, of: Counting = {}): Promise<MemoryCounts> => (await newest(scope, { ...of, valid_at: momentOf(days) || new Date().toISOString(), ...momentsOf(days) })).counts ?? NOTHING;
+const inForceOn = async (scope: Scope, days: Days, of: Counting = {}): Promise<MemoryCounts> => (await newest(scope, { ...of, valid_at: momentOf(days) || new Date().toISOString(), ...listedMoments(days) })).counts ?? NOTHING;
 
 /** How many begin to be true only after the moment that is looked at; what was true on a day has none. */
 async function laterOn(scope: Scope, days: Days, of: Counting, first?: ReturnType<typeof newest>): Promise<number> {

@@ -65,7 +65,14 @@ function kept(): KeptChange[] {
 }
 
 function keep(changes: KeptChange[]): void {
-  const fresh = changes.filter((each) => Date.now() < each.until);
+  const changedSince = new Set<string>();
+  const fresh = changes.filter(({ memories, tokens, until }) => {
+    const names = memories.map(({ scope, type, key }) => JSON.stringify([scope, type, key]));
+    // What one token names is undone whole or not at all: not after a later change of any of it.
+    const isOver = (tokens.length === 1 || names.length === 1) && names.some((each) => changedSince.has(each));
+    for (const each of names) changedSince.add(each);
+    return !isOver && Date.now() < until;
+  });
   let text = JSON.stringify(fresh);
   while (text.length > CHARACTERS_MAX && fresh.pop()) text = JSON.stringify(fresh);
   ownTab.set(NAME, fresh.length ? text : null);
@@ -90,6 +97,13 @@ export function keepChange(what: string, memories: Left[], tokens: readonly Toke
   keep([change, ...kept()]);
   tellOthers((others) => others.made(change));
   return change;
+}
+
+/** Call back once a change is no longer kept. */
+export function watchChange(change: KeptChange, isOver: () => void): () => void {
+  const look = () => void (kept().some((each) => isSame(each, change)) || isOver());
+  watchers.add(look);
+  return () => void watchers.delete(look);
 }
 
 export function forgetChange(change: KeptChange): void {

@@ -3,12 +3,12 @@
 import { api, type Undoable } from "../api/client";
 import type { Evidence, Memory, Revision, Scope } from "../api/shapes";
 import { useAct, type Act } from "./act";
-import { addressOf, keepChange, nextOf, takeBack } from "./kept_changes";
+import { addressOf, keepChange, nextOf } from "./kept_changes";
 import { isEnded, isRejected, isRestored } from "./outcomes";
 import { useAround, useHere } from "./session";
 import { standing } from "./standing";
 import { useTold } from "./take_back";
-import { useUndoable, type Change } from "./undo";
+import { undoOf, useUndoable, type Change } from "./undo";
 import type { Token } from "./undo_tokens";
 
 type Said = Pick<Evidence, "thread" | "message">;
@@ -79,10 +79,7 @@ export function useMemoryActs(changed: () => void): MemoryActs {
       request: () => withoutMessages(scope, memory, messages, change).catch(inWords),
       succeed: ({ tokens, left }) => {
         const kept = tokens.length ? keepChange(said(memory), [{ ...addressOf(scope, memory), version: left?.version ?? null }], tokens) : undefined;
-        tell(t("told.taken_back", { what: said(memory) }), kept && (async () => {
-          await takeBack(kept);
-          changed();
-        }));
+        tell(t("told.taken_back", { what: said(memory) }), kept && undoOf(kept, changed));
       },
     });
 

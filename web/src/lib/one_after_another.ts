@@ -70,6 +70,13 @@ export function newestOfPlaces<P extends Placed>(memories: readonly P[]): P[] {
   return memories.filter((each) => formerOf(each, memories).length > 0 && nextOf(each, memories).length === 0);
 }
 
+/** How much a timeline of a memory has to show: its versions, and what stood in its place before it. */
+const timesOf = (memory: Memory, others: readonly Memory[]): number => memory.version + chainOf(memory, others).length;
+
+/** The memory whose timeline has most to show; the first of several. */
+export const richest = (memories: readonly Memory[], others: readonly Memory[]): Memory | undefined =>
+  [...memories].sort((one, other) => timesOf(other, others) - timesOf(one, others))[0];
+
 /** Those of its type among which the ones before and after a memory are. */
 export function useOthers(scope: Scope, memory: (Placed & { version?: number }) | undefined): readonly Memory[] {
   const isDated = memory !== undefined && (memory.valid_from !== null || memory.valid_until !== null);

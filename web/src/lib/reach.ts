@@ -68,6 +68,15 @@ export class Reach {
     for (const each of all) each();
   }
 
+  /** Look whether it is still there: a browser without a network may reach a service on its own machine. */
+  readonly doubt = (): void => {
+    void this.probe().then((isThere) => {
+      if (isThere) return;
+      this.stand("away");
+      if (this.timer === undefined) this.look((this.wait_ms = LOOK_MS));
+    });
+  };
+
   /** Look for it now, and not only when the wait is over. */
   lookNow(): void {
     if (this.timer === undefined) return;

@@ -16,12 +16,20 @@ export type Theme = "auto" | "light" | "dark";
 /** Told how much of a long act is done. */
 export type Progress = (done: number, of: number) => void;
 
+/** Takes back what was told of, or does again what failed. */
+export interface ToastAct {
+  (progress: Progress): Promise<unknown> | void;
+  /** The change that it takes back, where that is listed, too. */
+  of?: string;
+  /** Call back once it can only fail; the answer gives that up. */
+  watch?: (isOver: () => void) => () => void;
+}
+
 export interface Toast {
   id: number;
   text: string;
   kind: "done" | "wrong";
-  /** Takes back what was told of, or does again what failed. */
-  act?: { word: "undo" | "again"; do: (progress: Progress) => Promise<unknown> | void };
+  act?: { word: "undo" | "again"; do: ToastAct };
   /** Leads to what was told of. */
   link?: ToastLink;
 }
@@ -46,7 +54,7 @@ interface Around {
   /** A type, a field, or what is said of one, in the reader's language where it is a usual one. */
   named: (text: string) => string;
   toasts: Toast[];
-  tell: (text: string, undo?: (progress: Progress) => Promise<void> | void, link?: ToastLink) => void;
+  tell: (text: string, undo?: ToastAct, link?: ToastLink) => void;
   complain: (error: unknown, again?: () => Promise<unknown>) => void;
   dismiss: (id: number) => void;
 }
@@ -83,7 +91,7 @@ export function AroundProvider({ children }: { children: ReactNode }) {
     setToasts((all) => [...all.filter((each) => each.text !== toast.text).slice(-1), { ...toast, id }]);
   }, []);
   const tell = useCallback(
-    (text: string, undo?: (progress: Progress) => Promise<void> | void, link?: ToastLink) => show({ text, kind: "done", act: undo && { word: "undo", do: undo }, link }),
+    (text: string, undo?: ToastAct, link?: ToastLink) => show({ text, kind: "done", act: undo && { word: "undo", do: undo }, link }),
     [show],
   );
   const complain = useCallback(

@@ -27,6 +27,9 @@ export function momentOf({ on, known }: Days): string {
   return chosen ? endOf(chosen) : "";
 }
 
+/** The moments that a list names: of a day it has what the overview has, without what was said later and has no date. */
+export const listedMoments = (days: Days): { valid_at?: string; known_at?: string; said_until?: string } => ({ ...momentsOf(days), ...(days.on && { said_until: endOf(days.on) }) });
+
 /** The moments that a request names: the ends of the days. */
 export const momentsOf = ({ on, known }: Days): { valid_at?: string; known_at?: string } => ({
   ...(on ? { valid_at: endOf(on) } : {}),

@@ -4,8 +4,10 @@ import { useCallback } from "react";
 import { api, type Undoable } from "../api/client";
 import { Problem } from "../api/problem";
 import type { Scope } from "../api/shapes";
-import { keepChange, takeBack, type Left } from "./kept_changes";
-import { useAround } from "./session";
+import { listenTo } from "./changes";
+import { forgetChange, keepChange, takeBack, tokenOf, watchChange, type KeptChange, type Left } from "./kept_changes";
+import { useAround, type Progress, type ToastAct } from "./session";
+import { standing } from "./standing";
 
 export type Change<T> = (undo: boolean) => Promise<T>;
 
@@ -26,21 +28,36 @@ export interface Done {
   memories: Left[];
 }
 
+/** Of a change of more memories it is not looked whether one was changed since. */
+const LOOKED_AT = 5;
+
+/** Forget a change once one of its memories was changed since. */
+async function lookAt(change: KeptChange): Promise<void> {
+  const now = await Promise.all(change.memories.map((each) => standing(each.scope, each)));
+  if (change.memories.some(({ version }, place) => version !== null && (now[place]?.version ?? 0) > version)) forgetChange(change);
+}
+
+/** Undo a kept change from its notice, as long as no later change stands in the way. */
+export const undoOf = (change: KeptChange, undone: () => void, settled?: () => void): ToastAct =>
+  Object.assign((progress?: Progress) => takeBack(change, progress).then(undone).finally(settled), {
+    of: tokenOf(change),
+    watch: (isOver: () => void) => {
+      const leave = watchChange(change, isOver);
+      const { tokens: [token], memories } = change;
+      const close = token && memories.length <= LOOKED_AT ? listenTo(JSON.stringify(token.scope), () => void lookAt(change).catch(() => undefined)) : leave;
+      return () => {
+        leave();
+        close();
+      };
+    },
+  });
+
 /** The way back that an answer offers, if it has one; a change of memories keeps it, for where they are listed. */
-export function wayBack(scope: Scope, answer: Undoable | null | undefined, undone: () => void, done?: Done): (() => Promise<void>) | undefined {
+export function wayBack(scope: Scope, answer: Undoable | null | undefined, undone: () => void, done?: Done): ToastAct | undefined {
   const token = answer?.undo;
   if (!token) return undefined;
-  const kept = done && keepChange(done.what, done.memories, [{ scope, undo: token }]);
-  if (kept) {
-    return async () => {
-      await takeBack(kept);
-      undone();
-    };
-  }
-  return async () => {
-    await api.undo(scope, token);
-    undone();
-  };
+  if (done) return undoOf(keepChange(done.what, done.memories, [{ scope, undo: token }]), undone);
+  return () => api.undo(scope, token).then(undone);
 }
 
 /** Make changes in a scope; each answers null where the person did not want it without a way back. */

@@ -119,7 +119,9 @@ function Told({ toast }: { toast: Toast }) {
   const [isHeld, setHeld] = useState({ hover: false, focus: false });
   // What was refused, as the Undo of what was changed since, is not offered again: then the notice goes, too.
   const isRefused = Boolean(act.error) && !canPass(act.error);
-  const offered = isRefused ? undefined : toast.act;
+  const [isOver, setOver] = useState(false);
+  useEffect(() => toast.act?.do.watch?.(() => setOver(true)), []);
+  const offered = isRefused || isOver ? undefined : toast.act;
   const stays = isHeld.hover || isHeld.focus || act.isBusy || (Boolean(act.error) && !isRefused) || (toast.kind === "wrong" && offered !== undefined);
   const isLong = Boolean(toast.link ?? toast.act);
   useEffect(() => {

@@ -6,10 +6,11 @@ import { isConflict } from "../api/problem";
 import type { Memory } from "../api/shapes";
 import { changeAll, CHOSEN_MAX, meantBy, partsIn, sentOnce, type BulkAct, type BulkResult } from "../lib/bulk";
 import { nameOf, type Chosen } from "../lib/chosen";
-import { addressOf, keepChange, nextOf, takeBack, type Left } from "../lib/kept_changes";
+import { addressOf, keepChange, nextOf, type Left } from "../lib/kept_changes";
 import { PART, type ListedPart } from "../lib/listing";
 import { shortened } from "../lib/sentences";
 import { sentenceOf, useAround, useWording } from "../lib/session";
+import { undoOf } from "../lib/undo";
 import { tellDecided } from "../lib/waiting";
 import type { Choosing } from "./bulk_choice";
 import { Icon } from "./icons";
@@ -71,14 +72,10 @@ export function BulkBar({ chosen, total, ask, changed }: { chosen: Choosing; tot
     tellDecided(0);
     const text = t(`bulk.done.${act}`, { count: made.changed, total: wording.number(made.changed) });
     const kept = made.tokens.length ? keepChange(namesOf(changedOf(meant, made)), changedOf(meant, made).map((each) => leftAs(act, each)), made.tokens) : undefined;
-    tell(text, kept ? async (progress) => {
-      try {
-        await takeBack(kept, progress);
-      } finally {
-        tellDecided(0);
-        changed();
-      }
-    } : undefined);
+    tell(text, kept && undoOf(kept, () => undefined, () => {
+      tellDecided(0);
+      changed();
+    }));
   };
   const count = chosen.all.size;
   return (

@@ -16,8 +16,8 @@ const SAYS: Record<string, Word> = {
   formation: "time.says.now", types: "time.says.now", settings: "time.says.now", api: "time.says.now",
 };
 
-/** What they show of what was true on a day, as far as is known today: the overview leaves out what was said later without a date, a list has it. */
-const SAYS_TRUE: Record<string, Word> = { ...SAYS, overview: "time.says.true", memories: "time.says.undated", graph: "time.says.undated" };
+/** What they show of what was true on a day, as far as is known today: the overview and the list leave out what was said later without a date, the graph has it. */
+const SAYS_TRUE: Record<string, Word> = { ...SAYS, overview: "time.says.true", memories: "time.says.true", graph: "time.says.undated" };
 
 export function DayButton({ days, isOpen, toggle }: { days: Days; isOpen: boolean; toggle: () => void }) {
   const { t } = useAround();

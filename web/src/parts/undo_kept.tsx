@@ -4,7 +4,7 @@ import type { ReactNode } from "react";
 import { api } from "../api/client";
 import type { Memory } from "../api/shapes";
 import { useAct } from "../lib/act";
-import { changeThatLeft, forgetChange, isRefused, removalsIn, removedBy, takeBack, useKeptChanges, type KeptChange } from "../lib/kept_changes";
+import { changeThatLeft, forgetChange, isRefused, removalsIn, removedBy, takeBack, tokenOf, useKeptChanges, type KeptChange } from "../lib/kept_changes";
 import { shortened } from "../lib/sentences";
 import { useAround, useHere } from "../lib/session";
 import { standing } from "../lib/standing";
@@ -45,11 +45,13 @@ export function UndoButton({ change, done, word = "undo" }: { change: KeptChange
   );
 }
 
-/** The way back from what a memory is now, if this tab has it; otherwise another one. */
+/** The way back from what a memory is now, if this tab has it; otherwise another one. None beside that of the notice, as long as it stands. */
 export function UndoOf({ memory, done, otherwise = null }: { memory: Pick<Memory, "type" | "key" | "version">; done?: () => void; otherwise?: ReactNode }) {
   const { scope, can } = useHere();
+  const { toasts } = useAround();
   useKeptChanges();
   const change = can("write") ? changeThatLeft(scope, memory) : undefined;
+  if (change && toasts.some(({ act }) => act?.do.of === tokenOf(change))) return null;
   return change ? <UndoButton change={change} done={done} /> : otherwise;
 }
 

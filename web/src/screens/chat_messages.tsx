@@ -5,6 +5,7 @@ import { canPass, Problem } from "../api/problem";
 import type { Memory } from "../api/shapes";
 import type { KnownSources } from "../lib/answer_sources";
 import { useAsked } from "../lib/asking";
+import { learntFrom, versionsOf } from "../lib/learnt";
 import { isDoubtful, type Unsent } from "../lib/outbox";
 import type { Brought } from "../lib/past";
 import { marked } from "../lib/quotes";
@@ -162,7 +163,7 @@ const Turn = memo(function Turn({ thread, message, quotes, isWanted, brought, is
       {brought.length > 0 && (
         <ul className="marks" aria-label={t("chat.remembered")}>
           <li className="used-label" aria-hidden="true">{t("chat.learnt")}</li>
-          {brought.map((each) => <StoredMark key={`${each.memory.type}/${each.memory.key}/${each.memory.version}`} brought={each} />)}
+          {brought.map((each) => <StoredMark key={`${each.memory.type}/${each.memory.key}/${each.memory.version}`} brought={each} thread={thread} message={message.id} />)}
           {!isPast && <TakeBack memories={brought.map((each) => each.memory)} thread={thread} message={message.id} changed={changed} />}
         </ul>
       )}
@@ -184,12 +185,16 @@ function Answer({ text }: { text: string }) {
   );
 }
 
-/** A memory that a message brought, or ended. */
-function StoredMark({ brought: { memory, pointers, quotes, isEnded = false } }: { brought: Brought }) {
+/** A memory that a message brought, in the words of then, or ended. */
+function StoredMark({ brought: { memory, pointers, quotes, isEnded = false }, thread, message }: { brought: Brought; thread: string; message: string }) {
   const { t, named } = useAround();
   const yesNo = useYesNo();
   const { scope } = useHere();
-  const said = (isDocument(memory) && placesSaid(memory.value, pointers, named, yesNo)) || memory.sentence;
+  const { type, key, version } = memory;
+  const wasChanged = version > 1 && !isEnded;
+  const versions = useAsked(() => (wasChanged ? versionsOf(scope, memory) : Promise.resolve(undefined)), [scope, type, key, version, wasChanged]).value?.revisions ?? [];
+  const then = learntFrom(versions, thread, message) ?? { ...memory, pointers };
+  const said = (isDocument(then) && placesSaid(then.value, then.pointers, named, yesNo)) || then.sentence;
   return (
     <li className="stored-mark">
       <TypeSign type={memory.type} isNamed={false} />

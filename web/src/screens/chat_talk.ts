@@ -74,7 +74,7 @@ const answering = new Map<string, AbortController>();
 /** Read a thread, again with each `round`, and talk in it; `changed` is called after each turn. */
 export function useTalk(thread: string, at: TalkPlace, round: number, changed: () => void): TalkShown {
   const { me, scope } = useHere();
-  const { t, tell } = useAround();
+  const { t, tell, settings } = useAround();
   const where = JSON.stringify([scope, thread]);
   const place = placeOf(ownerOf(me), scope, thread);
   const waiting = useOutbox(place);
@@ -113,7 +113,7 @@ export function useTalk(thread: string, at: TalkPlace, round: number, changed: (
         if (message) noteSent(message, null);
       };
       try {
-        const body = { thread, text, prompt: true, ...(assistant ? { assistant } : {}) };
+        const body = { thread, text, prompt: true, language: settings.language.replace("_", "-"), ...(assistant ? { assistant } : {}) };
         for await (const event of api.chat(scope, body, key, stop.signal)) {
           const told = JSON.parse(event.data) as Partial<Done> & { text?: string } & ToldProblem;
           if (told.user) keep(told.user);
@@ -140,7 +140,7 @@ export function useTalk(thread: string, at: TalkPlace, round: number, changed: (
         changed();
       }
     },
-    [where, add, changed, t, tell, me.model],
+    [where, add, changed, t, tell, me.model, settings.language],
   );
 
   const isRead = !read.isLoading && !read.error && !read.isWaiting;

@@ -11,13 +11,14 @@ import { PART, useListing, type ListedPart, type Listing } from "../lib/listing"
 import { ORDERS, orderIn, type Order } from "../lib/orders";
 import { formerFields } from "../lib/former_fields";
 import { countedOf, NOTHING } from "../lib/counts";
+import { endOf } from "../lib/days";
 import { countsOn } from "../lib/in_force";
 import { changedSince, speakerOf, listedAt } from "../lib/past";
 import { spoken } from "../lib/pointer";
 import { go, linkTo, useRoute } from "../lib/route";
 import { isDocument } from "../lib/sentences";
 import { useAround, useHere, useWording } from "../lib/session";
-import { daysIn, isToday, momentOf, momentsOf } from "../lib/time";
+import { daysIn, isToday, listedMoments, momentOf, momentsOf } from "../lib/time";
 import { hasWordsOf } from "../lib/search_words";
 import { useTitle } from "../lib/title";
 import { memoryLink, PageHead, ScopeName, StateBadge, When } from "../parts/basics";
@@ -54,12 +55,14 @@ function filtersIn(query: URLSearchParams): Filters {
 
 /** Ask for a part of what the filters name; with words the best of those that bear on them, at once. */
 export async function askPart(scope: string[], { type, state, q, below, order, on, known }: Filters, offset: number, limit: number, signal?: AbortSignal): Promise<ListedPart<Memory>> {
-  const named = { type, state, below: below === "1", limit, ...momentsOf({ on, known }) };
+  const days = { on, known };
+  const named = { type, state, below: below === "1", limit };
   if (q) {
-    const { memories } = await api.memories(scope, { ...named, q }, signal);
+    const found = await api.memories(scope, { ...named, ...momentsOf(days), q }, signal);
+    const memories = found.memories.filter((each) => !on || listedAt(each) <= endOf(on));
     return { rows: memories, counts: { total: memories.length, types: {}, states: {}, recalls: null } };
   }
-  const { memories, counts } = await api.memories(scope, { ...named, order: isFixed(order, { below, known }) ? "newest" : order, offset }, signal);
+  const { memories, counts } = await api.memories(scope, { ...named, ...listedMoments(days), order: isFixed(order, { below, known }) ? "newest" : order, offset }, signal);
   return { rows: memories, counts: counts ?? { total: memories.length, types: {}, states: {}, recalls: null } };
 }
 
@@ -231,7 +234,7 @@ function Row({ memory, recalls, isHere, href, showScope, choosing, on }: { /** T
             {showScope && <span className="row-scope"><ScopeName scope={memory.scope} /></span>}
             {recalls !== undefined && <span className="count" title={t("overview.times", { count: recalls })}>{t("overview.times", { count: recalls })}</span>}
             {!on && changed && <span className="faint">{t("overview.changed")} <When at={changed} /></span>}
-            <span className="row-when"><When at={listedAt(memory)} /></span>
+            {!(on && isDocument(memory)) && <span className="row-when"><When at={listedAt(memory)} /></span>}
           </span>
         </span>
       </a>

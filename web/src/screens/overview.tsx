@@ -77,7 +77,7 @@ function Filled({ glance, days, again }: { glance: Glance; days: Days; again: ()
           {isExample(me, scope) && <p className="hint">{t("overview.example")}{me.temporary && ` ${t("overview.example_goes")}`}</p>}
         </div>
         <Ask />
-        {!days.on && <OfTypes days={days} />}
+        <OfTypes days={days} />
       </header>
       <div className="overview-columns">
         <div className="overview-main">
@@ -110,7 +110,7 @@ const COUNTED = {
   Entity: "counted.entity", Summary: "counted.summary", Example: "counted.example", Examples: "counted.example",
 } as const;
 
-/** How many memories of each type are in force: the way to their list. Of what was true on a day it has more than the overview, which leaves out what was said later without a date. */
+/** How many memories of each type are in force: the way to their list. */
 function OfTypes({ days }: { days: Days }) {
   const { t, named } = useAround();
   const { scope } = useHere();

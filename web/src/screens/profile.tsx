@@ -10,7 +10,7 @@ import { whyOfVersion } from "../lib/causes";
 import { freshEvidence } from "../lib/evidence";
 import { titleOfChoice } from "../lib/choice_titles";
 import { dayOf } from "../lib/days";
-import { chainOf, LOOKED_THROUGH, newestOfPlaces, useOthers, type Placed } from "../lib/one_after_another";
+import { chainOf, LOOKED_THROUGH, newestOfPlaces, richest, useOthers, type Placed } from "../lib/one_after_another";
 import { believedAt, daysOf, lanesOf, scaleEnd, scaleOf, ownFirst, saysNothing, spanDays } from "../lib/past";
 import { go, linkTo, useRoute } from "../lib/route";
 import { isDocument } from "../lib/sentences";
@@ -60,12 +60,13 @@ export default function Profile() {
     ]);
     const documents = found.flatMap((each) => ownFirst(each.memories));
     // What was true one after another, such as where somebody lived: each place once, as it is now.
-    return [...documents, ...newestOfPlaces(newest.memories.filter((each) => !known.some((type) => type.name === each.type)))];
+    const all = [...documents, ...newestOfPlaces(newest.memories.filter((each) => !known.some((type) => type.name === each.type)))];
+    return { all, first: richest(all, newest.memories) };
   }, [scope]);
   const [, type, key] = parts;
-  const first = profiles.value?.[0];
+  const { all = [], first } = profiles.value ?? {};
   const chosen = type && key ? { type, key } : first;
-  const listed = chosen && !profiles.value?.some((each) => each.type === chosen.type && each.key === chosen.key) ? [chosen, ...(profiles.value ?? [])] : (profiles.value ?? []);
+  const listed = chosen && !all.some((each) => each.type === chosen.type && each.key === chosen.key) ? [chosen, ...all] : all;
   return (
     <div className="page">
       <PageHead title={t("profile")} about={t("profile.about")}>
@@ -94,6 +95,9 @@ function Timeline({ type, name, until }: Pick<Memory, "type"> & { name: string; 
   return <Past revisions={history.value.revisions} address={{ type, key: name }} until={until} />;
 }
 
+/** A place on the scale that is so far from where its time would be is seen to be. */
+const OFF_SCALE = 0.02;
+
 /** The versions on a slider, which begins where the day that is looked at is. */
 function Past({ revisions, address, until }: { revisions: Revision[]; address: { type: string; key: string }; until: string }) {
   const { t, named } = useAround();
@@ -121,6 +125,7 @@ function Past({ revisions, address, until }: { revisions: Revision[]; address: {
   const label = place === stops.length - 1 ? t("profile.today") : isByDay ? wording.day(dayOf(moment)) : wording.moment(new Date(moment).toISOString());
   const lanes = lanesOf(revisions, now, yesNo);
   const share = (at: number) => `${scale(at) * 100}%`;
+  const isToScale = end === now && oldestFirst.every((each) => Math.abs(scale(Date.parse(each.believed_from)) - (Date.parse(each.believed_from) - from) / (now - from || 1)) < OFF_SCALE);
   return (
     <>
       <section className="block slider-block">
@@ -146,6 +151,7 @@ function Past({ revisions, address, until }: { revisions: Revision[]; address: {
             </div>
           ))}
         </div>}
+        {lanes.length > 0 && !isToScale && <p className="hint">{t("profile.not_to_scale")}</p>}
       </section>
       {oldestFirst.length > 0 && <OneAfterAnother address={address} newest={oldestFirst[oldestFirst.length - 1] as Revision} />}
       <div className="two">

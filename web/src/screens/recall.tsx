@@ -135,7 +135,7 @@ function Answer({ asked, answer, beside }: { asked: RecallSettings; answer: Reca
   const places = beside ? placesIn(beside) : undefined;
   const by = me.embedder && me.embedder !== "none" ? "vectors" : "words";
   const [clear, might] = [true, false].map((wanted) => answer.entries.flatMap((entry, place) => (isClear(entry, by, shareOf(asked.floor)) === wanted
-    ? [<Entry key={place} entries={answer.entries} place={place} most={most} shared={shared} middle={middle} isReranked={Boolean(answer.reranker)} before={places} entry={entry} />]
+    ? [<Entry key={place} entries={answer.entries} place={place} most={most} shared={shared} middle={middle} isReranked={Boolean(answer.reranker)} before={places} entry={entry} asked={asked.q} />]
     : []))) as [JSX.Element[], JSX.Element[]];
   return (
     <>

@@ -4,6 +4,7 @@ import { useState } from "react";
 import type { RecallEntry } from "../api/shapes";
 import { barOf, entryName, legendOf, shownParts, whyAbove } from "../lib/recall_reasons";
 import { linkTo } from "../lib/route";
+import { fromPassage } from "../lib/passages";
 import { entryWords, isLong } from "../lib/sentences";
 import { useAround, useHere, useWording } from "../lib/session";
 import { memoryLink, When } from "../parts/basics";
@@ -23,6 +24,8 @@ export function reasonOf(reason: string | undefined, t: ReturnType<typeof useAro
 
 interface EntryProps {
   entry: RecallEntry;
+  /** The words of the query. */
+  asked: string;
   entries: readonly RecallEntry[];
   place: number;
   /** The score of the best. */
@@ -36,7 +39,7 @@ interface EntryProps {
   before: ReadonlyMap<string, number> | undefined;
 }
 
-export function Entry({ entry, entries, place, most, shared, middle, isReranked, before }: EntryProps) {
+export function Entry({ entry, asked, entries, place, most, shared, middle, isReranked, before }: EntryProps) {
   const { named, t } = useAround();
   const { scope } = useHere();
   const wording = useWording();
@@ -54,7 +57,7 @@ export function Entry({ entry, entries, place, most, shared, middle, isReranked,
           {before && <Moved from={before.get(entryName(entry))} to={place + 1} />}
           <span className="entry-score" title={t("recall.relevance", { percent: wording.number(entry.relevance * 100) })}>{wording.number(score / 100, 2)}</span>
         </p>
-        <p className={isLong(entry.sentence ?? entry.text) ? "entry-text long" : "entry-text"}><a href={hrefOf(entry, scope)}>{entryWords(entry, named, t("colon"))}</a></p>
+        <p className={isLong(entry.sentence ?? entry.text) ? "entry-text long" : "entry-text"}><a href={hrefOf(entry, scope)}>{entry.kind === "message" ? fromPassage(entry.text, asked) : entryWords(entry, named, t("colon"))}</a></p>
         <div className="signal-bar" aria-hidden="true">
           {barOf(entry, most, middle).map((each) => <span key={each.name} className={`signal signal-${each.name}`} style={{ width: `${each.share * 100}%` }} />)}
         </div>

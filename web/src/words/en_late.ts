@@ -278,6 +278,7 @@ export const enLate = {
   "profile.choose": "Profile",
   "profile.days": "{count} day|{count} days",
   "profile.lanes": "Values of each field over time",
+  "profile.not_to_scale": "Not to scale: short times are drawn wider, so that their words fit.",
   "profile.none": "There is no profile yet",
   "profile.none_about": "A profile is a memory that is revised, such as User.",
   "profile.then": "Believed on {day}",

@@ -280,6 +280,7 @@ export const zhHantLate: Record<keyof typeof enLate, string> = {
   "profile.choose": "使用者檔案",
   "profile.days": "{count} 天",
   "profile.lanes": "各欄位的值隨時間的變化",
+  "profile.not_to_scale": "未按比例：較短的時間畫得較寬，好讓文字放得下。",
   "profile.none": "還沒有使用者檔案",
   "profile.none_about": "使用者檔案是會持續修訂的記憶，例如 User。",
   "profile.then": "{day} 記著的內容",

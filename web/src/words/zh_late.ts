@@ -280,6 +280,7 @@ export const zhLate: Record<keyof typeof enLate, string> = {
   "profile.choose": "用户档案",
   "profile.days": "{count} 天",
   "profile.lanes": "各字段的值随时间的变化",
+  "profile.not_to_scale": "未按比例：较短的时间画得较宽，好让文字放得下。",
   "profile.none": "还没有用户档案",
   "profile.none_about": "用户档案是会被修订的记忆，例如 User。",
   "profile.then": "{day} 记着的内容",

@@ -39,7 +39,7 @@ Examples:
     "--store", metavar="URL", help="Use this PostgreSQL or Redis server; nothing is kept there."
 )
 @click.option(
-    "--serve", "serves", is_flag=True, help="Open its page and chat in the browser afterwards."
+    "--serve", "serves", is_flag=True, help="Open its page and chat in the browser instead."
 )
 @click.option(
     "--port", type=int, help="With --serve: the port; 0 is any.  [default: 8300, if it is free]"
@@ -54,8 +54,8 @@ def demo(
     """
     Show with an example conversation how messages are stored, recalled and erased.
 
-    With --serve the page shows it all afterwards, signed in, with a chat that answers from memory;
-    Ctrl-C ends it.
+    With --serve the page shows it instead, signed in, with a chat that answers from memory; Ctrl-C
+    ends it.
     """
     if serves:
         check_service_packages()
@@ -85,22 +85,24 @@ def _play(
     store: Path | str, embedder: str, *, serves: bool, port: int | None, is_kept: bool = False
 ) -> None:
     """Run the demo on *store*, and with *serves* serve it until Ctrl-C."""
-    from recollect.cli.demo_story import show
+    from recollect.cli.demo_story import prepare, show
 
     has_page = _has_page()
-    opens = serves and has_page
-    run(lambda: show(store, embedder, is_last=not opens, has_page=has_page))
-    if not opens:
+    if not (serves and has_page):
+        run(lambda: show(store, embedder, has_page=has_page))
         # Without its page the service has nothing to open, and its key is not printed.
         if serves:
             note(f"the page is not built, so nothing opens in the browser: {BUILD_PAGE}")
         return
+    # The address must not stand below a story of a hundred lines.
+    run(lambda: prepare(store, embedder))
     from recollect.demo.story import SCOPE
     from recollect.server.settings import Settings
 
     click.echo(
-        "\nThe same in the browser: ask it something, in English or Chinese. Ctrl-C ends it"
-        f"{'' if is_kept else ', and what you changed goes with it (--keep FILE keeps it)'}."
+        "Open the address below in a browser, and ask it something, in English or Chinese. Ctrl-C "
+        "ends it"
+        f"{'' if is_kept else ', and what you changed goes with it (--keep FILE keeps it)'}.\n"
     )
     chosen = Settings(scope=SCOPE)
     run_service(

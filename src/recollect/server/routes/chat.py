@@ -67,6 +67,7 @@ async def chat(
         thread=asked.thread,
         formation=service.assistants.of(settings, reach.scope),
         settings=settings or None,
+        language=asked.language,
     )
     said = await bot.hear(asked.text, idempotency_key=idempotency_key)
     turn = _turn(reach, bot, said, may_repeat=idempotency_key is not None, with_prompt=asked.prompt)

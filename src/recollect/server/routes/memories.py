@@ -16,6 +16,7 @@ from recollect.memory.facade import Recollect
 from recollect.observability.spans import memory_span
 from recollect.recall.query import QUERY_CHARACTERS_MAX, Where
 from recollect.records import DeleteMemory, Json, JsonObject, Memory
+from recollect.server.dated_documents import read_dated_listing
 from recollect.server.http.etags import Expected, IfMatch, IfNoneMatch, etag_of, expected_version
 from recollect.server.http.query_params import NamedRoute, strict_router
 from recollect.server.http.repeatable_requests import RepeatableRequest
@@ -88,6 +89,10 @@ ORDER: Final = (
     "Sort the listing, with `counts` of the whole: by time, by when each was last written, "
     "by type, or by the number of recalls that returned each memory since the service started."
 )
+SAID_UNTIL: Final = (
+    "With `order`: leave out what was said after this time, unless it has a date of its own, and "
+    "of documents the fields that were."
+)
 OFFSET: Final = "With `order`: the number of memories to skip."
 ADDRESS: Final = "/memories/{type}/{key}"
 
@@ -106,6 +111,7 @@ async def memories(
     known_at: Annotated[
         Time | None, Query(description="As it was believed at this time; with `order`, or `q`.")
     ] = None,
+    said_until: Annotated[Time | None, Query(description=SAID_UNTIL)] = None,
     order: Annotated[MemoryOrder | None, Query(description=ORDER)] = None,
     offset: Annotated[int, Query(ge=0, le=OFFSET_MAX, description=OFFSET)] = 0,
     below: Below = False,
@@ -119,6 +125,8 @@ async def memories(
     """
     conditions = read_filter_json(filter)
     _check_listing(order, offset, key=key, q=q, cursor=cursor, known_at=known_at, below=below)
+    if said_until is not None and order is None:
+        raise UsageError("said_until goes with an order: add order=newest")
     if q is not None:
         where = Where(
             messages=False,
@@ -138,7 +146,7 @@ async def memories(
             offset=offset,
             limit=limit,
         )
-        return await _listed(reach, asked)
+        return await _listed(reach, asked, said_until)
     # Below, a type without memories in one scope may have some in the next.
     listed = reach.memory.store if below else reach.memory
     read = partial(listed.memories, type_=type, state=state, filter_=conditions, valid_at=valid_at)
@@ -189,11 +197,16 @@ def _listing_filter(
     return ListingFilter(now=now, type=type_, state=state, valid_at=at)
 
 
-async def _listed(reach: Reach, asked: ListingRequest) -> JsonAnswer:
+async def _listed(
+    reach: Reach, asked: ListingRequest, said_until: datetime | None = None
+) -> JsonAnswer:
     """Return a page of a sorted listing, with the counts of the whole."""
     if asked.below:
         reach.may("read", below=True)
-    found = await read_listing(reach, asked)
+    if said_until is None:
+        found = await read_listing(reach, asked)
+    else:
+        found = await read_dated_listing(reach, asked, said_until)
     if not found.listing.total:
         await check_listed_type(reach, asked.wanted.type, below=asked.below)
     counts: JsonObject = {

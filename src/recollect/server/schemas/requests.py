@@ -345,3 +345,10 @@ class ChatRequest(RequestModel):
     prompt: bool = Field(
         default=False, description="Return the model's prompt in the event `done`."
     )
+    language: Literal["en", "zh", "zh-hant"] | None = Field(
+        default=None,
+        description=(
+            "The language in which the user reads the chat: words that both scripts of Chinese "
+            "share are answered in its script."
+        ),
+    )
