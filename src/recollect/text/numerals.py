@@ -64,11 +64,12 @@ _TWO_AMOUNTS: Final = re.compile(
 _SCALES: Final = {
     "k": 1_000, "w": 10_000, "grand": 1_000, "m": 10**6, "mn": 10**6, "b": 10**9, "bn": 10**9,
     "hundred": 100, "thousand": 1_000, "million": 10**6, "billion": 10**9, "trillion": 10**12,
-    "dozen": 12,
+    "dozen": 12, "lakh": 10**5, "lakhs": 10**5, "crore": 10**7, "crores": 10**7,
 }  # fmt: skip
 _SUFFIX: Final = re.compile(
     r"(?P<percent>[ ]?(?:%|per ?cent\b|percentage))"
-    r"|(?P<scale>[ ]?(?:hundred|thousand|million|billion|trillion|dozen|grand)\b|(?:k|w|mn?"
+    r"|(?P<scale>[ ]?(?:hundred|thousand|million|billion|trillion|dozen|grand|lakhs?"
+    r"|crores?)\b|(?:k|w|mn?"
     r"|bn?)\b|w(?=\+)| \((?:thousand|million|billion)\))"
     r"|(?P<decade>'?s\b|后|年代)"
     r"|(?P<half>(?:[ ]years?|[ ]hours?)? and a half\b"
@@ -230,7 +231,8 @@ def _with_suffix(
 def _scaled(text: str, match: re.Match[str], scale: str, value: Fraction) -> set[Fraction]:
     # "5k" may be a run of five kilometres, "5m" five metres; "$5k" is five thousand.
     is_price = match.start() > 0 and text[match.start() - 1] in _CURRENCY
-    is_surely_scaled = is_price or len(scale) > 2
+    # "Budget 1.3" is so many lakhs where all money is counted in them.
+    is_surely_scaled = is_price or (len(scale) > 2 and scale[0] not in "lc")
     return {value * _SCALES[scale]} | (set() if is_surely_scaled else {value})
 
 

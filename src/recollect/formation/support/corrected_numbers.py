@@ -67,7 +67,10 @@ def corrected_number_reasons(
 
     An amount that users say in a third one of their *voices* may be one of something else.
     """
-    text = _DATE.sub(r"\g<day> ", plain(text[:_TEXT_CHARACTERS_MAX]))
+    text = plain(text[:_TEXT_CHARACTERS_MAX])
+    for each in cited:  # the day on which it was said was not put right
+        text = text.replace(f"{each.line.message.time:%Y-%m-%d}", " ")
+    text = _DATE.sub(r"\g<day> ", text)
     lines = [each.line.number for each in cited if each.trust == "user"]
     if not lines or not corrections or _KEEPS.search(text):
         return
