@@ -19,8 +19,8 @@ from recollect.formation.formation_receipt import (
     receipt_of,
 )
 from recollect.formation.grounding.grounds import Grounds
+from recollect.formation.operation_outcomes import Grounded, OperationOutcome
 from recollect.formation.operations import Citation, Fault, Insert
-from recollect.formation.reconciliation import Grounded, OperationOutcome
 from recollect.formation.window import Window, WindowLine
 from recollect.ports import ModelAnswer, ModelRequest, Tool, ToolCall, Turn, Usage
 from recollect.records import Json, JsonObject

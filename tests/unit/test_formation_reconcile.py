@@ -10,11 +10,9 @@ import pytest
 
 from recollect.formation.grounding.grounds import Grounds
 from recollect.formation.offer import offer_of
+from recollect.formation.operation_outcomes import Grounded, OperationOutcome, Present
 from recollect.formation.operations import Citation, End, Insert, Operation, Patch, PatchChange
 from recollect.formation.reconciliation import (
-    Grounded,
-    OperationOutcome,
-    Present,
     addresses_of,
     reconcile,
     rival_type,

@@ -131,7 +131,7 @@ def embedder_option() -> Option:
         "--embedder",
         metavar="NAME",
         envvar="RECOLLECT_EMBEDDER",
-        default=_configured_embedder,
+        default=lambda: _configured("embedder") or DEFAULT_EMBEDDER,
         show_default=DEFAULT_EMBEDDER,
         callback=_with_keys,
         help=(
@@ -201,10 +201,6 @@ def _configured_index_files() -> bool:
 
     config = _config_file()
     return config is None or flag_in(config, "index_files", default=True)
-
-
-def _configured_embedder() -> str:
-    return _configured("embedder") or DEFAULT_EMBEDDER
 
 
 def _configured(name: str) -> str | None:

@@ -80,17 +80,15 @@ class Expectation:
         return " ".join([self.kind.replace("_", " "), *self._about(), f"after talk {self.after}"])
 
     def _about(self) -> list[str]:
+        dates = (("since", self.since), ("until", self.until), ("at", self.at))
         parts = [self.type, *([self.path] if self.path else [])]
         parts += [f"[{name} {value!r}]" for name, value in self.where.items()]
         parts += [f"= {' or '.join(repr(each) for each in self.equals)}"] if self.equals else []
         parts += [f"~ {' or '.join(repr(each) for each in self.contains)}"] if self.contains else []
-        parts += [f"{name} {each}" for name, each in self._dates() if each]
+        parts += [f"{name} {each}" for name, each in dates if each]
         parts += ["absent"] if self.absent else []
         parts += ["ended"] if self.ended else []
         return [*parts, f"x {self.count}"] if self.count is not None else parts
-
-    def _dates(self) -> list[tuple[str, date | None]]:
-        return [("since", self.since), ("until", self.until), ("at", self.at)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -40,7 +40,7 @@ from recollect.formation.value_identity import (
     owner_of,
     proposal_key,
 )
-from recollect.records import EvidenceMap, Json, JsonObject, Memory, Trust
+from recollect.records import EvidenceMap, FormationAction, Json, JsonObject, Memory, Trust
 from recollect.stores.json_pointers import covers, leaves, part_at
 from recollect.stores.kept_evidence import Founded
 from recollect.stores.provenance import words_alone
@@ -58,6 +58,14 @@ class _Draft:
     evidence: EvidenceMap
     trust: Trust
     is_new: bool
+
+    def outcome(
+        self, action: FormationAction, reason: str, *, stale: bool = False
+    ) -> OperationOutcome:
+        """Return the outcome of an operation on the document that writes nothing."""
+        return OperationOutcome(
+            action=action, type=self.type.name, key=self.key, reason=reason, stale=stale
+        )
 
 
 class _NotPossibleError(Exception):
@@ -99,10 +107,7 @@ def document_outcomes(
             else:
                 yield from refused
         if waiting and len(waiting) == len(left):
-            for _, reason in waiting:
-                yield OperationOutcome(
-                    action="refused", type=type_.name, key=before.key, reason=reason, stale=True
-                )
+            yield from (draft.outcome("refused", reason, stale=True) for _, reason in waiting)
             break
         left = [each for each, _ in waiting]
     written = _written(before, draft, present)
@@ -116,16 +121,16 @@ def document_outcomes(
 
 def _draft_of(standing: Memory | None, type_: MemoryType, key: str, present: Present) -> _Draft:
     # A document that a person ended is history: what is said since would not be seen in it.
-    is_new = standing is None or not holds_from(standing, present.now)
+    holding = standing if standing and holds_from(standing, present.now) else None
     return _Draft(
         type=type_,
         key=key,
         memory=standing,
-        version=0 if standing is None else standing.version,
-        value={} if standing is None or is_new else standing.value,
-        evidence={} if standing is None or is_new else standing.evidence,
-        trust="user" if standing is None or is_new else standing.trust,
-        is_new=is_new,
+        version=standing.version if standing else 0,
+        value=holding.value if holding else {},
+        evidence=holding.evidence if holding else {},
+        trust=holding.trust if holding else "user",
+        is_new=holding is None,
     )
 
 
@@ -284,10 +289,9 @@ def _bearing_on(pointer: str, operation: Insert) -> list[Citation]:
 def _refused_as_older(
     step: TracedOperation, cited: Sequence[Citation], draft: _Draft, present: Present
 ) -> OperationOutcome | None:
-    address = draft.type.name, draft.key
-    return (
-        None if draft.is_new else refused_step(step.operation, draft.value, cited, address, present)
-    )
+    if draft.is_new:
+        return None
+    return refused_step(step.operation, draft.value, cited, (draft.type.name, draft.key), present)
 
 
 def _steps_of(
@@ -339,7 +343,7 @@ def _written(before: _Draft, draft: _Draft, present: Present) -> OperationOutcom
     """Return the outcome that stores the draft, ``None`` if it did not change."""
     if draft is before:
         return None
-    name, memory = draft.type.name, draft.memory
+    memory = draft.memory
     if draft.is_new:
         return new_memory(
             draft.type,
@@ -354,9 +358,7 @@ def _written(before: _Draft, draft: _Draft, present: Present) -> OperationOutcom
     if memory is None or (
         is_same and draft.evidence == traced(before.value, before.evidence, [])[1]
     ):
-        return OperationOutcome(
-            action="unchanged", type=name, key=draft.key, reason="it says so already"
-        )
+        return draft.outcome("unchanged", "it says so already")
     write = revision(
         memory,
         draft.value,
@@ -367,7 +369,7 @@ def _written(before: _Draft, draft: _Draft, present: Present) -> OperationOutcom
     write = replace(write, valid_until=moved_end(memory, draft.value))
     return OperationOutcome(
         action="merged" if is_same else "changed",
-        type=name,
+        type=draft.type.name,
         key=draft.key,
         reason="it was said again" if is_same else "",
         write=write,
@@ -378,17 +380,12 @@ def _proposed(each: Grounded, draft: _Draft, present: Present) -> Iterator[Opera
     try:
         proposed, refused = _taken(each, draft, present)
     except _NotPossibleError as error:
-        yield OperationOutcome(
-            action="refused", type=draft.type.name, key=draft.key, reason=str(error), stale=True
-        )
+        yield draft.outcome("refused", str(error), stale=True)
         return
     yield from refused
     if proposed.value == draft.value:
         if not refused:
-            reason = "it says so already"
-            yield OperationOutcome(
-                action="unchanged", type=draft.type.name, key=draft.key, reason=reason
-            )
+            yield draft.outcome("unchanged", "it says so already")
         return
     yield new_memory(
         draft.type,

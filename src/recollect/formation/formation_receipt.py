@@ -10,8 +10,8 @@ from itertools import starmap
 from typing import Final
 
 from recollect.formation.config import ModelPrices
+from recollect.formation.operation_outcomes import Grounded, OperationOutcome
 from recollect.formation.operations import Fault, Insert, Operation, RefusedCall
-from recollect.formation.reconciliation import Grounded, OperationOutcome
 from recollect.formation.window import Window
 from recollect.ports import ModelAnswer, ModelRequest, Tool, ToolCall, Turn
 from recollect.records import Json, JsonObject

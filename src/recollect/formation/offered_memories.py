@@ -72,7 +72,7 @@ def chosen_memories(
     groups: list[list[Memory]] = []
     left = tokens_max
     twins = _Twins(found, now)
-    for memory in _in_turn([_in_force_first(each, now) for each in found]):
+    for memory in _in_turn([sorted(each, key=lambda one: has_ended(one, now)) for each in found]):
         group: list[Memory] = []
         for each in (memory, *twins.of(memory)):
             cost = count(memory_text(each.value))
@@ -124,10 +124,6 @@ def _words_of(memory: Memory) -> str:
 def _overlap(one: frozenset[str], other: frozenset[str]) -> bool:
     shared = 2 * len(one & other)
     return shared > 0 and shared >= TWIN_OVERLAP_MIN * (len(one) + len(other))
-
-
-def _in_force_first(found: Sequence[Memory], now: datetime) -> list[Memory]:
-    return sorted(found, key=lambda each: has_ended(each, now))
 
 
 def _in_turn(found: Sequence[Sequence[Memory]]) -> Iterator[Memory]:

@@ -145,11 +145,8 @@ def _element(elements: Sequence[Json], at: int) -> Json:
 def _is_same_scalar(old: Json, new: Json) -> bool:
     if old is _ABSENT or new is _ABSENT or isinstance(old, bool) or isinstance(new, bool):
         return old is new
-    return _are_equal_numbers(old, new) or (type(old) is type(new) and old == new)
-
-
-def _are_equal_numbers(old: Json, new: Json) -> bool:
-    return isinstance(old, int | float) and isinstance(new, int | float) and old == new
+    are_numbers = isinstance(old, int | float) and isinstance(new, int | float)
+    return (are_numbers or type(old) is type(new)) and old == new
 
 
 def _plain_copy(value: object, what: str) -> Json:

@@ -60,15 +60,6 @@ from recollect.records import (
 )
 from recollect.stores.kept_evidence import merged_evidence
 
-__all__ = [
-    "Grounded",
-    "OperationOutcome",
-    "Present",
-    "addresses_of",
-    "reconcile",
-    "rival_type",
-]
-
 
 def addresses_of(operation: Operation, offer: Offer) -> list[MemoryAddress]:
     """Return the addresses where equal or rejected values of *operation* are stored."""

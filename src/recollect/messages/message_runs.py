@@ -129,13 +129,9 @@ def _usage(first: Mapping[str, object], second: Mapping[str, object]) -> dict[st
         if isinstance(ours, int) and isinstance(others, int):
             summed[name] = ours + others
         else:
-            parts = (each if isinstance(each, Mapping) else {} for each in (ours, others))
-            summed[name] = _usage_parts(*parts)
+            one, other = (each if isinstance(each, Mapping) else {} for each in (ours, others))
+            summed[name] = _usage(one, other) if one or other else {}
     return summed
-
-
-def _usage_parts(first: Mapping[str, object], second: Mapping[str, object]) -> object:
-    return _usage(first, second) if first or second else {}
 
 
 def _content(first: Content, second: Content, separator: str, *, lossless: bool) -> object:

@@ -118,12 +118,9 @@ def whole_cut(messages: Sequence[AnyMessage], cut: int) -> int:
     if call < 0 or cut < len(messages):
         return cut
     answered = {tool_call_id_of(each) for each in messages[call + 1 : cut]}
-    return cut if _called(messages[call]) <= answered else call
+    called = {each.get("id") for each in tool_calls_of(messages[call])}
+    return cut if called <= answered else call
 
 
 def _is_result(message: AnyMessage) -> bool:
     return kind_of(message) in {"tool", "function"}
-
-
-def _called(message: AnyMessage) -> set[object]:
-    return {call.get("id") for call in tool_calls_of(message)}

@@ -41,7 +41,7 @@ def filter_messages(
     """
     given = coerced_all(messages)
     if exclude_tool_calls is True:
-        found = [each for each in given if not _has_part_in_calls(each)]
+        found = [each for each in given if not tool_calls_of(each) and kind_of(each) != "tool"]
     elif isinstance(exclude_tool_calls, list | tuple | set | frozenset):
         without = (_without_calls(each, exclude_tool_calls) for each in given)
         found = [each for each in without if each is not None]
@@ -75,10 +75,6 @@ def _matches(
 def _listed(names: Sequence[str]) -> Sequence[str]:
     """Return *names* as a sequence; a single text counts as one name."""
     return [names] if isinstance(names, str) else names
-
-
-def _has_part_in_calls(message: AnyMessage) -> bool:
-    return bool(tool_calls_of(message)) or kind_of(message) == "tool"
 
 
 def _without_calls(message: AnyMessage, ids: Collection[str]) -> AnyMessage | None:

@@ -84,7 +84,7 @@ def news_period(text: str, today: date) -> Period | None:
     if asked is None:
         return None
     told = asked["period"].strip()
-    recent = Period(_days_before(today, RECENT_DAYS), today)
+    recent = Period(today - timedelta(days=min(RECENT_DAYS, (today - date.min).days)), today)
     if not told:
         # "What's new?" greets, and "What happened?" is about the turn before.
         return recent if _CHANGES.search(words) else None
@@ -99,10 +99,6 @@ def news_period(text: str, today: date) -> Period | None:
 def _years_before(today: date) -> tuple[int, ...]:
     """Return the years that a month without one may be in."""
     return tuple(year for year in (today.year - 1, today.year) if year >= date.min.year)
-
-
-def _days_before(today: date, days: int) -> date:
-    return today - timedelta(days=min(days, (today - date.min).days))
 
 
 def _in_digits(month: re.Match[str]) -> str:

@@ -120,17 +120,13 @@ def _history(plan: ContextPlan, room: TokenRoom) -> tuple[str, tuple[Message, ..
     """
     most = min(room.tokens, plan.history_tokens)
     messages = _newest_that_fit(plan.history, most, room.count)
+    reaches_back = bool(messages) and messages[0].position <= 1
     summary, cost = "", room.count(plan.summary) if plan.summary else 0
-    if plan.summary and cost <= most * SUMMARY_SHARE and not _is_all(messages):
+    if plan.summary and cost <= most * SUMMARY_SHARE and not reaches_back:
         summary, room.tokens = plan.summary, room.tokens - cost
         messages = _newest_that_fit(plan.history, most - cost, room.count)
     room.tokens -= sum(_message_cost(each, room.count) for each in messages)
     return summary, tuple(messages)
-
-
-def _is_all(messages: Sequence[Message]) -> bool:
-    """Return True if *messages* reach back to the first of their thread."""
-    return bool(messages) and messages[0].position <= 1
 
 
 @dataclass

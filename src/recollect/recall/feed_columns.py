@@ -59,7 +59,7 @@ def columns_of_entries(entries: Sequence[FeedEntry]) -> FeedColumns:
     of: dict[str, Any] = dict(zip(FeedEntry._fields, zip(*entries, strict=True), strict=True))
     columns: dict[str, Any] = {name: np.array(of[name], np.int64) for name in _NUMBERS}
     columns |= {name: of[name] for name in _NAMES}
-    columns |= {name: _known_moments(of[name]) for name in _MOMENTS}
+    columns |= {name: None if set(of[name]) == {None} else of[name] for name in _MOMENTS}
     return FeedColumns(
         **columns,
         is_active=_are_active(of["state"]),
@@ -77,10 +77,6 @@ _TEXTS: Final = (*_NAMES, "state", *_MOMENTS)
 
 def _are_active(states: Sequence[str]) -> NDArray[np.bool_]:
     return np.array([each == "active" for each in states], np.bool_)
-
-
-def _known_moments(moments: Sequence[int | None]) -> Sequence[int | None] | None:
-    return None if set(moments) == {None} else moments
 
 
 def _vectors_of_entries(stored: Sequence[bytes | None]) -> RawVectors:

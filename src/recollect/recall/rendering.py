@@ -46,7 +46,7 @@ def render_block(
 ) -> str:
     """Return *records* as a block for a prompt, in their order."""
     lines = [visible(json.dumps(asdict(record), ensure_ascii=False)) for record in records]
-    marker = _unused_marker(lines, random_marker or _random_marker)
+    marker = _unused_marker(lines, random_marker or (lambda: secrets.token_hex(_MARKER_BYTES)))
     return "\n".join([f"<memory {marker}> {PREAMBLE}", *lines, f"</memory {marker}>"])
 
 
@@ -80,10 +80,6 @@ def visible(text: str) -> str:
 
 def _escaped(character: str) -> str:
     return json.dumps(character)[1:-1] if ord(character) != 0x7F else "\\u007f"
-
-
-def _random_marker() -> str:
-    return secrets.token_hex(_MARKER_BYTES)
 
 
 def _unused_marker(lines: Iterable[str], random_marker: Callable[[], str]) -> str:

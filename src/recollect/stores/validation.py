@@ -75,13 +75,8 @@ def check_scope(scope: Sequence[str | int]) -> Scope:
         raise UsageError(
             with_code("scope_empty", "a scope needs at least one segment, such as ('users', 'ada')")
         )
-    if len(scope) > SEGMENTS_MAX:
-        raise LimitError(
-            f"segments of the scope {'/'.join(map(str, scope))}",
-            len(scope),
-            SEGMENTS_MAX,
-            "SEGMENTS_MAX",
-        )
+    named = f"segments of the scope {'/'.join(map(str, scope))}"
+    check_count(len(scope), SEGMENTS_MAX, "SEGMENTS_MAX", named)
     if any(isinstance(each, tuple | list) for each in scope):
         raise UsageError(
             f"one scope is asked for, such as ('users', 'ada'), not a list of {len(scope)}: call "

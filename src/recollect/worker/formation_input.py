@@ -16,10 +16,11 @@ from recollect.formation.config import FormationLimits, FormationSettings
 from recollect.formation.offer import Offer, offer_of
 from recollect.formation.offered_memories import chosen_memories, queries_of
 from recollect.formation.older_words import targets_written_since
+from recollect.formation.operation_outcomes import Present
 from recollect.formation.operations import Insert, Operation
 from recollect.formation.past_plans import READ_MAX as PLANS_READ_MAX
 from recollect.formation.past_plans import recent_plans
-from recollect.formation.reconciliation import Present, addresses_of, rival_type
+from recollect.formation.reconciliation import addresses_of, rival_type
 from recollect.formation.rivals import identity_of, subject_key
 from recollect.formation.speakers import (
     Cited,

@@ -29,8 +29,7 @@ from recollect.formation.formation_sources import receipt_sources
 from recollect.formation.lanes import formed_with_talk, laned
 from recollect.formation.newer_writes import reconcile_beside_others
 from recollect.formation.offer import Offer
-from recollect.formation.operation_outcomes import Present
-from recollect.formation.reconciliation import OperationOutcome
+from recollect.formation.operation_outcomes import OperationOutcome, Present
 from recollect.formation.rule_model import RuleModel
 from recollect.formation.scope_types import TYPES, with_scope_types
 from recollect.formation.window import Window

@@ -16,10 +16,10 @@ from recollect.formation.config import FormationSettings
 from recollect.formation.formation_receipt import ModelExchange, ModelExchanges
 from recollect.formation.grounding.grounds import Grounds, decide, grounds_of
 from recollect.formation.offer import Offer
+from recollect.formation.operation_outcomes import Grounded
 from recollect.formation.operation_parts import parted
 from recollect.formation.operations import Fault, Operation, same_operation
 from recollect.formation.prompt import cut_request, first_request, repair_request
-from recollect.formation.reconciliation import Grounded
 from recollect.formation.repairs import (
     UNASKED,
     FaultyCall,

@@ -225,9 +225,7 @@ def write_of(
 
 def examples_in_force(memories: Sequence[Memory], now: datetime) -> list[Example]:
     """Return the valid examples in *memories* as of *now*; other memories are skipped."""
-    found = [example_of(each) for each in memories if _is_valid(each, now)]
+    found = [
+        example_of(each) for each in memories if each.state == "active" and is_valid_at(each, now)
+    ]
     return [each for each in found if each is not None]
-
-
-def _is_valid(memory: Memory, now: datetime) -> bool:
-    return memory.state == "active" and is_valid_at(memory, now)

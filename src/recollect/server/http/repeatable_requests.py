@@ -49,7 +49,7 @@ class RepeatableRequest:
         """
         reach = self._reach
         memory = reach.service.memory
-        as_caller = reach.acting if is_audited else _unchanged
+        as_caller = reach.acting if is_audited else (lambda given: given)
         if self._key is None:
             return await act(reach.memory if is_audited else memory)
         # The service's own scopes are shared by all callers: tell their keys apart by scope.
@@ -71,7 +71,3 @@ class RepeatableRequest:
         if self._key is not None:
             store = self._reach.service.memory.store.once(self._key, *self._request)
             await store.note_count(self._reach.scope, count)
-
-
-def _unchanged(memory: Recollect) -> Recollect:
-    return memory

@@ -21,7 +21,6 @@ from recollect.integrations.langchain.middleware.request_middleware import (
 from recollect.integrations.langgraph.caller import Whose, check_whose, present_caller, scope_of
 from recollect.integrations.langgraph.home_loop import forwarded
 from recollect.integrations.langgraph.procedural_nodes import with_text_after
-from recollect.records import Scope
 from recollect.sync.method_pairs import PairCall
 
 Presentation: TypeAlias = Literal["block", "messages"]
@@ -46,10 +45,8 @@ class InstructionsMiddleware(RequestMiddleware):
     async def _prepared(self, call: PairCall, request: AgentRequest) -> AgentRequest:
         """Return *request* with the current instructions."""
         read, aread = self._instructions.read, self._instructions.aread
-        return _with_instructions(request, await call(read, aread, self._user(request)))
-
-    def _user(self, request: AgentRequest) -> Scope | None:
-        return None if self.user is None else scope_of(self.user, present_caller(request.runtime))
+        user = None if self.user is None else scope_of(self.user, present_caller(request.runtime))
+        return _with_instructions(request, await call(read, aread, user))
 
 
 class ExamplesMiddleware(RequestMiddleware):
