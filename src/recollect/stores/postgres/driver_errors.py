@@ -116,14 +116,11 @@ def store_errors(name: str) -> Iterator[None]:
     """
     try:
         yield
-    except psycopg.DataError as error:
+    except (psycopg.DataError, UnicodeEncodeError, OverflowError) as error:
         msg = f"a value of the request can neither be stored nor looked for: {error}"
         raise UsageError(msg) from error
     except psycopg.Error as error:
         raise note_failure(LOG, name, error, store_error(name, error)) from error
-    except (UnicodeEncodeError, OverflowError) as error:
-        msg = f"a value of the request can neither be stored nor looked for: {error}"
-        raise UsageError(msg) from error
     except UnicodeDecodeError as error:
         msg = f"{name}: it is damaged: restore it from a backup ({error})"
         raise note_failure(LOG, name, error, StoreCorruptError(msg)) from error
