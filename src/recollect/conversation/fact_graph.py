@@ -11,8 +11,9 @@ from anyio import to_thread
 from recollect.conversation.entity_names import mentioned
 from recollect.conversation.prompts import NOTHING
 from recollect.errors import UsageError
+from recollect.formation.succession import holds
 from recollect.graph.entity_graph import EntityGraph
-from recollect.graph.graph_snapshot import GraphSnapshot, KnownFact, holds, in_order
+from recollect.graph.graph_snapshot import GraphSnapshot, KnownFact, in_order
 from recollect.graph.knowledge import KnowledgeGraph
 from recollect.graph.name_equality import name_key
 from recollect.graph.neighbourhood import neighbourhood

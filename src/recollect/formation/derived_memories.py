@@ -14,7 +14,7 @@ from recollect.formation.consolidation import Combination
 from recollect.formation.grounding.grounds import least
 from recollect.formation.operation_outcomes import OperationOutcome
 from recollect.formation.similarity_groups import address_of
-from recollect.formation.succession import end_of
+from recollect.formation.succession import end_of, holds
 from recollect.formation.value_identity import content_key, same_text
 from recollect.records import (
     EndMemory,
@@ -104,10 +104,9 @@ def can_be_source(memory: Memory, now: datetime) -> bool:
     """
     name = version_name(memory.type, memory.key, memory.version + 1_000)
     return (
-        memory.state == "active"
+        holds(memory, now)
         and memory.trust != "agent"
         and memory.valid_until is None
-        and (memory.valid_from is None or memory.valid_from <= now)
         and len(name) <= ID_CHARACTERS_MAX
     )
 

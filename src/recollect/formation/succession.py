@@ -40,6 +40,11 @@ def is_valid_at(memory: Memory, at: datetime) -> bool:
     return begun and not has_ended(memory, at)
 
 
+def holds(memory: Memory, at: datetime) -> bool:
+    """Return True if a memory is active and valid at *at*."""
+    return memory.state == "active" and is_valid_at(memory, at)
+
+
 def holds_from(memory: Memory, since: datetime) -> bool:
     """Return True if an active memory holds at *since*, or begins to hold later."""
     return memory.state == "active" and not has_ended(memory, since)

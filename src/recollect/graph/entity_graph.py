@@ -13,7 +13,7 @@ from anyio import to_thread
 from recollect.errors import NotFoundError, UsageError
 from recollect.formation.succession import holds_from
 from recollect.graph.fact_ends import end_of
-from recollect.graph.graph_snapshot import GraphSnapshot, holds
+from recollect.graph.graph_snapshot import GraphSnapshot
 from recollect.graph.knowledge import KnowledgeGraph
 from recollect.graph.name_equality import name_key
 from recollect.graph.network import load_networkx, network_of, topological_groups, writable
@@ -33,6 +33,7 @@ from recollect.graph.values import NewFact
 from recollect.memory.cited_messages import citing
 from recollect.memory.facade import Recollect
 from recollect.records import Evidence, Trust, Write
+from recollect.stores.pages import batches
 from recollect.sync.method_pairs import method_pair
 from recollect.sync.object_home import private_memory
 
@@ -116,8 +117,8 @@ class EntityGraph:
             KnowledgeTriple(str(source), str(fields.get("relation", "")), str(target))
             for source, target, fields in graph.edges(data=True)
         ]
-        for at in range(0, len(triples), TRIPLES_AT_ONCE_MAX):
-            await self._add_triples(memory, triples[at : at + TRIPLES_AT_ONCE_MAX])
+        for part in batches(triples, TRIPLES_AT_ONCE_MAX):
+            await self._add_triples(memory, part)
 
     add_graph, aadd_graph = method_pair(_add_graph)
 
@@ -375,7 +376,6 @@ class EntityGraph:
                 if each.object_key is not None
                 and view.aliases.key_of(each.object_key) == ends
                 and (predicate is None or each.predicate_key == name_key(predicate))
-                and holds(each.memory, view.now)
             ]
             return bool(found), ends_of(view, [], found)
 

@@ -9,10 +9,11 @@ from typing import Final
 
 from recollect.errors import LimitError, NotFoundError
 from recollect.formation.operation_outcomes import revision
+from recollect.formation.succession import holds
 from recollect.formation.value_identity import content_key
 from recollect.graph.fact_ends import plan_end_of_entities
 from recollect.graph.graph_access import GraphAccess, moment_of
-from recollect.graph.graph_snapshot import GraphSnapshot, holds
+from recollect.graph.graph_snapshot import GraphSnapshot
 from recollect.graph.name_equality import clean_name, name_key, numbered
 from recollect.graph.values import ENTITY_TYPE, Entity
 from recollect.memory.facade import Recollect

@@ -7,11 +7,11 @@ from datetime import datetime
 from typing import Final, Unpack
 
 from recollect.formation.grounding.grounds import least
-from recollect.formation.succession import holds_from
+from recollect.formation.succession import holds, holds_from
 from recollect.graph.fact_ends import end_of
 from recollect.graph.fact_plans import PlannedFact, plan_additions, plan_statements
 from recollect.graph.graph_access import GraphAccess, moment_of
-from recollect.graph.graph_snapshot import GraphSnapshot, KnownFact, holds
+from recollect.graph.graph_snapshot import GraphSnapshot, KnownFact
 from recollect.graph.name_equality import name_key
 from recollect.graph.values import (
     FACT_TYPE,

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Final
 
 from recollect.formation.grounding.grounds import least
-from recollect.formation.succession import holds_from, is_valid_at, succession_of
+from recollect.formation.succession import holds, holds_from, is_valid_at, succession_of
 from recollect.formation.value_identity import content_key
 from recollect.graph.fact_ends import end_of
 from recollect.graph.graph_snapshot import GraphSnapshot, KnownFact, known_fact
@@ -201,8 +201,7 @@ def _plan_retraction(said: Retraction, draft: GraphDraft) -> list[Write]:
         each.memory
         for each in draft.facts_like(proposal.subject_key, proposal.predicate_key)
         if proposal.says(each, view)
-        and holds_from(each.memory, moment)
-        and is_valid_at(each.memory, moment)
+        and holds(each.memory, moment)
         and least([each.memory.trust, said.trust]) == each.memory.trust
     ]
     ends = [end_of(each, moment, RETRACTED) for each in found]
@@ -355,7 +354,5 @@ def _rivals_of_released(
     return [
         each.memory
         for each in draft.facts_like(proposal.subject_key, proposal.predicate_key)
-        if each.memory.key != memory.key
-        and holds_from(each.memory, moment)
-        and (each.memory.valid_from is None or each.memory.valid_from <= moment)
+        if each.memory.key != memory.key and holds(each.memory, moment)
     ]

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Final
 
-from recollect.formation.succession import is_valid_at
+from recollect.formation.succession import holds
 from recollect.graph.aliases import Aliases, aliases_of
 from recollect.graph.name_equality import name_key
 from recollect.graph.values import (
@@ -112,11 +112,6 @@ def known_entity(memory: Memory) -> KnownEntity | None:
     listed = aliases if isinstance(aliases, list | tuple) else ()
     keys = tuple(name_key(each) for each in listed if isinstance(each, str))
     return KnownEntity(memory=memory, key=name_key(name), alias_keys=keys)
-
-
-def holds(memory: Memory, at: datetime) -> bool:
-    """Return True if a memory is active and valid at *at*."""
-    return memory.state == "active" and is_valid_at(memory, at)
 
 
 def in_order(memory: Memory) -> tuple[datetime, str]:

@@ -9,7 +9,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Final
 
 from recollect.errors import LimitError, MissingExtraError, UsageError
-from recollect.graph.graph_snapshot import GraphSnapshot, KnownFact, holds
+from recollect.formation.succession import holds
+from recollect.graph.graph_snapshot import GraphSnapshot, KnownFact
 from recollect.graph.neighbourhood import check_steps
 from recollect.graph.values import value_text
 

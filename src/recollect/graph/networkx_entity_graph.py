@@ -8,8 +8,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from recollect.formation.grounding.grounds import least
+from recollect.formation.succession import holds
 from recollect.graph.fact_ends import end_of
-from recollect.graph.graph_snapshot import GraphSnapshot, KnownEntity, KnownFact, holds
+from recollect.graph.graph_snapshot import GraphSnapshot, KnownEntity, KnownFact
 from recollect.graph.network import load_networkx
 from recollect.graph.triples import KnowledgeTriple
 from recollect.graph.values import ENTITY_TYPE, FACT_TYPE

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Final, Literal, TypeAlias
 
 from recollect.deferred_imports import load_modules
+from recollect.formation.succession import is_valid_at
 from recollect.records import JsonObject, Memory, MemoryState, Revision
 from recollect.server.http.scope_access import Reach
 from recollect.stores.rows import Place
@@ -97,7 +98,10 @@ async def _read_recalled(reach: Reach, asked: ListingRequest) -> ListedMemories:
     addresses = [(each.type, each.key) for each in most]
     counts = {(each.type, each.key): each.count for each in most}
     kept = await reach.memory.store.get_many(reach.scope, addresses)
-    there = [each for each in kept if each is not None and _is_true(each, asked.wanted.valid_at)]
+    there = [each for each in kept if each is not None]
+    if asked.wanted.valid_at is not None:
+        moment = to_datetime(asked.wanted.valid_at)
+        there = [each for each in there if is_valid_at(each, moment)]
     of_type = [each for each in there if asked.wanted.type in {None, each.type}]
     in_state = [each for each in there if asked.wanted.state in {None, each.state}]
     chosen = [each for each in of_type if asked.wanted.state in {None, each.state}]
@@ -110,13 +114,6 @@ async def _read_recalled(reach: Reach, asked: ListingRequest) -> ListedMemories:
     )
     recalls = [counts[each.type, each.key] for each in shown]
     return ListedMemories(memories=shown, listing=listing, recalls=recalls)
-
-
-def _is_true(memory: Memory, at: int | None) -> bool:
-    if at is None:
-        return True
-    moment, from_, until = to_datetime(at), memory.valid_from, memory.valid_until
-    return (from_ is None or from_ <= moment) and (until is None or moment < until)
 
 
 def as_believed(memory: Memory, revision: Revision) -> Memory:

@@ -12,7 +12,7 @@ from typing import Final
 from recollect.errors import ConflictError, LimitError, UsageError
 from recollect.formation.grounding.grounds import least
 from recollect.formation.strict_json import NotJsonError, read_json
-from recollect.formation.succession import is_valid_at
+from recollect.formation.succession import holds
 from recollect.records import EvidenceMap, Json, JsonObject, Memory, PutMemory, Trust
 from recollect.stores.json_pointers import is_list, is_number, texts_in
 from recollect.stores.kept_evidence import merged_evidence
@@ -225,7 +225,5 @@ def write_of(
 
 def examples_in_force(memories: Sequence[Memory], now: datetime) -> list[Example]:
     """Return the valid examples in *memories* as of *now*; other memories are skipped."""
-    found = [
-        example_of(each) for each in memories if each.state == "active" and is_valid_at(each, now)
-    ]
+    found = [example_of(each) for each in memories if holds(each, now)]
     return [each for each in found if each is not None]

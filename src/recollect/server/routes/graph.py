@@ -39,8 +39,8 @@ async def graph(
     believed to be true then, as in recall and the overview.
     """
     await load_modules("recollect.graph")
+    from recollect.formation.succession import holds
     from recollect.graph.graph_access import moment_of, read_once, read_past
-    from recollect.graph.graph_snapshot import holds
     from recollect.graph.neighbourhood import neighbourhood
 
     if known_at is None:

@@ -12,6 +12,7 @@ from typing import Annotated, Final
 from fastapi import Query
 
 from recollect.errors import ForbiddenError
+from recollect.formation.succession import holds
 from recollect.records import Json, JsonObject, Memory, Revision
 from recollect.server.dated_documents import document_at
 from recollect.server.http.query_params import strict_router
@@ -158,14 +159,15 @@ async def _known(
     First some that are recalled *often*, then the newest of each type in turn, so that an import
     of one type hides neither what is used nor the other types.
     """
-    in_force = replace(wanted, state="active", valid_at=wanted.valid_at or wanted.now)
+    at = wanted.valid_at or wanted.now
+    in_force = replace(wanted, state="active", valid_at=at)
     found = await listed(_KNOWN_READ, in_force)
     by_type = defaultdict[str, list[Memory]](list)
     for each in found.memories:
         by_type[each.type].append(each)
     for name in [name for name in found.listing.types if name not in by_type][:_KNOWN_TYPES]:
         by_type[name] += (await listed(KNOWN, replace(in_force, type=name))).memories
-    used = [each for each in often if _is_in_force(each, in_force)]
+    used = [each for each in often if holds(each, to_datetime(at))]
     in_turn = chain.from_iterable(zip_longest(*by_type.values()))
     chosen = _distinct(chain(used[:_KNOWN_RECALLED], filter(None, in_turn)), besides=profiles)
     return chosen[:KNOWN]
@@ -184,12 +186,6 @@ async def _as_changed_by(reach: Reach, memory: Memory, at: datetime) -> Memory:
         if each.believed_from <= at:
             return as_believed(memory, each)
     return memory
-
-
-def _is_in_force(memory: Memory, wanted: ListingFilter) -> bool:
-    at = to_datetime(wanted.valid_at or wanted.now)
-    since, until = memory.valid_from or at, memory.valid_until
-    return memory.state == "active" and since <= at and (until is None or at < until)
 
 
 def _distinct(memories: Iterable[Memory], *, besides: Sequence[Memory]) -> list[Memory]:
