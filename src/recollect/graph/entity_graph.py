@@ -33,7 +33,6 @@ from recollect.graph.values import NewFact
 from recollect.memory.cited_messages import citing
 from recollect.memory.facade import Recollect
 from recollect.records import Evidence, Trust, Write
-from recollect.stores.pages import batches
 from recollect.sync.method_pairs import method_pair
 from recollect.sync.object_home import private_memory
 
@@ -117,8 +116,8 @@ class EntityGraph:
             KnowledgeTriple(str(source), str(fields.get("relation", "")), str(target))
             for source, target, fields in graph.edges(data=True)
         ]
-        for part in batches(triples, TRIPLES_AT_ONCE_MAX):
-            await self._add_triples(memory, part)
+        for at in range(0, len(triples), TRIPLES_AT_ONCE_MAX):
+            await self._add_triples(memory, triples[at : at + TRIPLES_AT_ONCE_MAX])
 
     add_graph, aadd_graph = method_pair(_add_graph)
 
