@@ -32,7 +32,7 @@ _CALLED_OFF: Final = re.compile(
     r"|(?<![可能没未不免])(?<!免费)取消(?!费)|退(?:[了咗]|出了|团|赛|课)|[不唔](?:去|[来嚟])[了咗喇]|作废|告吹|泡汤",
     re.IGNORECASE,
 )
-"""What was planned does not come about: that it was called off stays true."""
+"""Words for a plan that does not come about: that it was called off stays true."""
 
 
 def moved_end(memory: Memory, value: JsonObject) -> datetime | None:

@@ -20,7 +20,7 @@ _NO_TOWN: Final = (
     r"(?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?|Slack|Teams|Zoom|Git\w+|Post\w+|My\w+|Python|Rust|Java\w*"
     r"|React|Linux|Windows|Mac|AWS|Azure|Google|Kubernetes|Notion|Jira|Plan|Phase|Part|Tier|Room)\b"
 )
-"""What a team moves to, and does not live in: "We moved to Slack last year"."""
+"""Names of what a team moves to, and does not live in: "We moved to Slack last year"."""
 _I_AM: Final = r"[Ii](?:'?m| am)"
 """As people type it: without the apostrophe too."""
 _PEOPLE: Final = (
