@@ -18,12 +18,16 @@ export function learntFrom(revisions: readonly Revision[], thread: string, messa
   return undefined;
 }
 
+const FIRST_VIEW_MS = 4_000;
+/** Until the first view is there it alone is loaded. */
+const afterFirstView = () => new Promise<void>((resolve) => setTimeout(resolve, Math.max(0, FIRST_VIEW_MS - performance.now())));
+
 const underWay = new Map<string, ReturnType<typeof api.history>>();
 
 /** The versions of a memory, asked for once for all messages beside which it stands. */
 export function versionsOf(scope: Scope, { type, key }: Pick<Memory, "type" | "key">): ReturnType<typeof api.history> {
   const name = JSON.stringify([scope, type, key]);
-  const asked = underWay.get(name) ?? api.history(scope, type, key).finally(() => underWay.delete(name));
+  const asked = underWay.get(name) ?? afterFirstView().then(() => api.history(scope, type, key)).finally(() => underWay.delete(name));
   underWay.set(name, asked);
   return asked;
 }
