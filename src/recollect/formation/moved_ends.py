@@ -48,7 +48,8 @@ def moved_end(memory: Memory, value: JsonObject) -> datetime | None:
     after = _last_day(value)
     if until is None or after is None or memory.is_document:
         return until
-    if _is_called_off(value) and not _is_called_off(memory.value):
+    is_called_off = _is_called_off(value) and not _is_called_off(memory.value)
+    if is_called_off and after <= until.date():  # with a later day it was put off
         return None
     if after >= until.date() and after in _told_ends(value):
         return until + (after - until.date())

@@ -140,7 +140,15 @@ def names_of_user(known: Sequence[Mapping[str, Json]]) -> frozenset[str]:
 def _end_of(known: Mapping[str, Json], number: int, quote: str, said_on: date | None) -> ToolCall:
     """Return the call that ends a fact, on the day that the words name, if it had begun by then."""
     arguments = {"id": known["id"], "because": [cited_words(number, quote)]}
-    at = begun_day(quote, said_on) if said_on else None
-    if at is not None and str(at) > str(known.get("since", "")):
-        arguments["at"] = f"{at:%Y-%m}" if at.day == 1 else str(at)
+    at = told_day(quote, said_on)
+    if at > str(known.get("since", "")):
+        arguments["at"] = at
     return ToolCall(name=END, arguments=json.dumps(arguments, ensure_ascii=False))
+
+
+def told_day(quote: str, said_on: date | None) -> str:
+    """Return the day that a *quote* tells, a first of a month as that month; empty if none."""
+    day = begun_day(quote, said_on) if said_on else None
+    if day is None:
+        return ""
+    return f"{day:%Y-%m}" if day.day == 1 else str(day)

@@ -9,12 +9,11 @@ from datetime import date
 from typing import Final
 
 from recollect.formation.citations import cited_words
-from recollect.formation.rule_end_calls import is_told_by, names_of_user, tells_field
+from recollect.formation.rule_end_calls import is_told_by, names_of_user, tells_field, told_day
 from recollect.formation.rule_statements import RuleStatement
 from recollect.formation.tool_names import END
 from recollect.ports import ToolCall
 from recollect.records import Json
-from recollect.text.begun_days import begun_day
 
 _FACT: Final = "Fact"
 _PREDICATES: Final = {"home": ("lives in", "住在"), "occupation": ("works as", "工作是")}
@@ -73,8 +72,8 @@ def _fact_of(before: Mapping[str, Json], now: RuleStatement, said_on: date | Non
         "value": value,
         "because": [cited_words(now.number, now.quote)],
     }
-    if begun := begun_day(now.quote, said_on) if said_on else None:
-        arguments["since"] = f"{begun:%Y-%m}" if begun.day == 1 else str(begun)
+    if begun := told_day(now.quote, said_on):
+        arguments["since"] = begun
     return ToolCall(name=_FACT, arguments=json.dumps(arguments, ensure_ascii=False))
 
 
