@@ -32,6 +32,8 @@ COIMBRA: Final = PutMemory(
     key="home",
     value={"subject": "Mira", "predicate": "lives in", "object": "Coimbra"},
 )
+AT_HOME: Final = PutMemory(type="User", key="User", value={"home": "Coimbra"})
+"""The profile tells it as well: a move changes the profile, and ends the fact."""
 HOME: Final = replace(FACT, name="Home", single_valued=("object",))
 
 
@@ -85,7 +87,7 @@ async def test_a_move_is_taken_back_with_the_home_that_it_ended(open_empty: Open
     """The new home goes, the former one holds again; and the undo is itself undone exactly."""
     clock = FrozenClock()
     async with opened(open_empty(clock, SeededIds(1))) as memory:
-        await memory.apply(ADA, [COIMBRA])
+        await memory.apply(ADA, [COIMBRA, AT_HOME])
         await told(memory, clock, "My name is Mira.")
         before = await lasting(memory)
         (moved,) = await told(memory, clock, "I moved to Braga last week. My sister sings.")
@@ -105,11 +107,36 @@ async def test_a_move_is_taken_back_with_the_home_that_it_ended(open_empty: Open
         assert after == await lasting(memory)
 
 
+async def test_a_home_that_is_told_by_facts_alone_is_taken_back(open_empty: Opener) -> None:
+    """The one before holds again, until the home after it: only that is left once it goes too."""
+    clock = FrozenClock()
+    async with opened(open_empty(clock, SeededIds(1))) as memory:
+        await memory.apply(ADA, [COIMBRA])
+        before = await lasting(memory)
+        (braga,) = await told(memory, clock, "I moved to Braga.")
+        between = await lasting(memory)
+        (in_braga,) = between.keys() - before.keys()
+        (lima,) = await told(memory, clock, "I moved to Lima.")
+        (in_lima,) = (await lasting(memory)).keys() - between.keys()
+
+        await taken_back(memory, braga, in_braga)
+
+        former, latter = await memory.get(ADA, "Fact", "home"), await memory.get(ADA, *in_lima)
+        assert former is not None
+        assert latter is not None
+        assert former.valid_until == latter.valid_from
+        assert latter.valid_until is None
+        assert await memory.get(ADA, *in_braga) is None
+
+        await taken_back(memory, lima, in_lima)
+        assert before == await lasting(memory)
+
+
 async def test_what_was_said_later_stays(open_empty: Opener) -> None:
     """A document that was changed since loses the message's fields only."""
     clock = FrozenClock()
     async with opened(open_empty(clock, SeededIds(1))) as memory:
-        await memory.apply(ADA, [COIMBRA])
+        await memory.apply(ADA, [COIMBRA, AT_HOME])
         await told(memory, clock, "My name is Mira.")
         (moved,) = await told(memory, clock, "I moved to Braga last week.")
         await told(memory, clock, "I am 34 years old.")
@@ -119,7 +146,7 @@ async def test_what_was_said_later_stays(open_empty: Opener) -> None:
         user, home = await memory.get(ADA, "User", "User"), await memory.get(ADA, "Fact", "home")
         assert user is not None
         assert home is not None
-        assert {"user_name": "Mira", "age": 34} == dict(user.value)
+        assert {"user_name": "Mira", "home": "Coimbra", "age": 34} == dict(user.value)
         assert {"/user_name", "/age"} == set(user.evidence)
         assert home.valid_until is None
 
@@ -128,7 +155,7 @@ async def test_another_message_of_the_same_formation_keeps_its_own(open_empty: O
     """Each message takes back what it said, not what was said beside it."""
     clock = FrozenClock()
     async with opened(open_empty(clock, SeededIds(1))) as memory:
-        await memory.apply(ADA, [COIMBRA])
+        await memory.apply(ADA, [COIMBRA, AT_HOME])
         named, _ = await told(memory, clock, "My name is Mira.", "I moved to Braga last week.")
 
         await taken_back(memory, named, ("User", "User"))
@@ -208,7 +235,7 @@ async def test_a_memory_that_the_message_did_not_touch_stays(open_empty: Opener)
     clock = FrozenClock()
     async with opened(open_empty(clock, SeededIds(1))) as memory:
         work = replace(COIMBRA, key="work", value={**COIMBRA.value, "predicate": "works in"})
-        await memory.apply(ADA, [COIMBRA, work])
+        await memory.apply(ADA, [COIMBRA, AT_HOME, work])
         await memory.apply(ADA, [replace(work, text="works in Coimbra")])
         (message,) = await told(memory, clock, "I moved to Braga last week.")
 
@@ -423,7 +450,7 @@ async def test_an_end_under_a_later_message_is_not_taken_back(open_empty: Opener
     """The later one would have ended it as well: it is undone first, then all of it is."""
     clock = FrozenClock()
     async with opened(open_empty(clock, SeededIds(1))) as memory:
-        await memory.apply(ADA, [COIMBRA])
+        await memory.apply(ADA, [COIMBRA, AT_HOME])
         before = await lasting(memory)
         (braga,) = await told(memory, clock, "I moved to Braga.")
         (lima,) = await told(memory, clock, "I moved to Lima.")
@@ -443,7 +470,7 @@ async def test_an_undo_whose_ends_are_not_recorded_is_refused(open_empty: Opener
     """It would say that all is taken back, and leave the former home ended."""
     clock = FrozenClock()
     async with opened(open_empty(clock, SeededIds(1))) as memory:
-        await memory.apply(ADA, [COIMBRA])
+        await memory.apply(ADA, [COIMBRA, AT_HOME])
         (braga,) = await told(memory, clock, "I moved to Braga.")
         records = [
             {**each, "receipt": {"counts": {"ended": 1}}} if each["kind"] == "formation" else each
