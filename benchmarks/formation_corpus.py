@@ -20,7 +20,7 @@ from recollect.formation.config import FormationSettings
 from recollect.formation.tool_names import NOTHING
 from recollect.formation.types import DEFAULT_TYPES, FACT, USER, MemoryType
 from recollect.memory.facade import Recollect
-from recollect.ports import ModelRequest, ToolCall
+from recollect.ports import ModelRequest, ToolCall, Turn
 from recollect.recall.context import Context
 from recollect.records import Memory, NewMessage, PutMemory, Scope
 from recollect.testing import FrozenClock, SeededIds
@@ -248,11 +248,17 @@ async def _say(memory: Recollect, clock: FrozenClock, lines: Sequence[Mapping[st
 
 
 def request_text(request: ModelRequest) -> str:
-    """Return a request as text: the system prompt, the tools, the turn."""
+    """Return a request as text: the system prompt, the tools, the turns with their calls."""
     tools = [
         {"name": each.name, "description": each.description, "parameters": each.parameters}
         for each in request.tools
     ]
     written = [json.dumps(each, ensure_ascii=False, default=dict) for each in tools]
-    turns = [each.text for each in request.turns]
+    turns = [line for each in request.turns for line in _lines_of(each)]
     return "\n".join([request.system, "", "Tools:", *written, "", *turns, ""])
+
+
+def _lines_of(turn: Turn) -> list[str]:
+    """Return a turn's text, and the calls that the model made in it: what a repair is about."""
+    calls = [f"{each.name} {each.arguments}" for each in turn.calls]
+    return [each for each in (turn.text, *calls) if each]

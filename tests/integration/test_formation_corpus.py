@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+import recollect
 from benchmarks.commands.replay import replay_bench
 from benchmarks.formation_corpus import (
     BAD_ANSWERS,
@@ -22,6 +23,8 @@ from benchmarks.formation_corpus import (
 )
 from benchmarks.formation_replay import ReplayReport, replay, right_calls, wrong_calls
 from recollect.errors import UsageError
+from recollect.ports import ModelRequest, ToolCall
+from recollect.testing.scripted_model import ScriptedAnswer, ScriptedModel
 
 pytestmark = pytest.mark.anyio
 CORPUS = Path(__file__).parents[1] / "corpus"
@@ -244,6 +247,25 @@ async def test_a_request_is_read_as_a_model_gets_it() -> None:
     assert {"m1": "k1"} == done.offered
     assert "Swims on Mondays" in text
     assert "end_memory" in text
+
+
+async def test_a_repair_is_read_with_the_calls_that_it_is_about() -> None:
+    requests: list[ModelRequest] = []
+
+    def unsaid(request: ModelRequest) -> ScriptedAnswer:
+        requests.append(request)
+        because = [{"message": 1, "quote": "I swim on Mondays"}]
+        value = {"content": "Swims on Fridays"}
+        return [ToolCall(name="Note", arguments=json.dumps({"value": value, "because": because}))]
+
+    async with recollect.open(
+        "memory:", embedder="none", model=ScriptedModel(unsaid), worker=False
+    ) as memory:
+        await memory.append(("users", "ada"), "talk", ["I swim on Mondays."])
+        await memory.form(("users", "ada"))
+
+    text = request_text(requests[1])
+    assert text.index("I swim on Mondays.") < text.index("Swims on Fridays")
 
 
 def test_the_corpus_is_whole() -> None:
