@@ -24,6 +24,7 @@ from benchmarks.commands.nodes import nodes_bench
 from benchmarks.commands.outside_vectors import outside_bench
 from benchmarks.commands.partitions import partitions_bench
 from benchmarks.commands.peers import peers_bench
+from benchmarks.commands.plans import plans_bench
 from benchmarks.commands.readers import readers_bench
 from benchmarks.commands.replay import replay_bench
 from benchmarks.commands.replicas import replicas_bench
@@ -578,6 +579,7 @@ for _command in (
     partitions_bench,
     replicas_bench,
     peers_bench,
+    plans_bench,
     reembed_bench,
     service,
     readers_bench,

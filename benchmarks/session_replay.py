@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -159,9 +160,10 @@ def _cited_for(name: str, because: Sequence[str]) -> list[str]:
     ]
 
 
-async def played_talk(
+@asynccontextmanager
+async def formed_memory(
     talk: Case, *, embedder: str = "none", second_reader: SecondReader | None = None
-) -> PlayedTalk:
+) -> AsyncIterator[tuple[Recollect, Sequence[PlayedSession]]]:
     """
     Play the sessions of *talk* into a memory, and form each with the recorded answers.
 
@@ -174,7 +176,7 @@ async def played_talk(
             return second_reader(request)
         return recorded.answer(request)
 
-    clock = FrozenClock(_time_of(talk["sessions"][0]["lines"][0]))
+    clock = FrozenClock(time_of(talk["sessions"][0]["lines"][0]))
     sessions = []
     async with recollect.open(
         "memory:",
@@ -199,6 +201,15 @@ async def played_talk(
                 asked_again=tuple(recorded.asked_again),
             )
             sessions.append(played)
+        yield memory, sessions
+
+
+async def played_talk(
+    talk: Case, *, embedder: str = "none", second_reader: SecondReader | None = None
+) -> PlayedTalk:
+    """Play a talk as `formed_memory` does, and ask its questions."""
+    playing = formed_memory(talk, embedder=embedder, second_reader=second_reader)
+    async with playing as (memory, sessions):
         page = await memory.memories(SCOPE, limit=500)
         contexts = {
             each["id"]: await memory.context(
@@ -218,13 +229,14 @@ async def _say(
     memory: Recollect, clock: FrozenClock, thread: str, lines: Sequence[Mapping[str, Any]]
 ) -> None:
     for line in lines:
-        at = _time_of(line)
+        at = time_of(line)
         clock.advance(max(0.0, (at - clock.now()).total_seconds()))
         message = NewMessage(role=line["role"], text=line["text"], name=line["name"], time=at)
         await memory.append(SCOPE, thread, [message])
 
 
-def _time_of(line: Mapping[str, Any]) -> datetime:
+def time_of(line: Mapping[str, Any]) -> datetime:
+    """Return when a line was said."""
     return datetime.fromisoformat(line["time"]).astimezone(UTC)
 
 

@@ -6,9 +6,9 @@ import pytest
 
 import recollect
 from recollect.recall import context_selection
-from recollect.recall.change_questions import Period, news_period
 from recollect.recall.query import Where
 from recollect.records import NewMessage, Scope
+from recollect.text.change_questions import Period, news_period
 
 CLARA: Scope = ("clara",)
 TODAY = date(2025, 6, 9)

@@ -6,7 +6,7 @@ from typing import Final
 import pytest
 
 from recollect.formation.remembered_lines import RememberedLine
-from recollect.formation.rule_plans import SHOWN_MAX, asks_plans, is_plan, plans_among
+from recollect.formation.rule_plans import SHOWN_MAX, is_plan, plans_asked
 from tests.harness.rule_chat import answer_after
 
 TALKS: Final = [
@@ -82,14 +82,14 @@ def test_without_a_plan_nothing_else_is_quoted() -> None:
     ],
 )
 def test_a_question_for_all_plans_is_one(said: str) -> None:
-    assert asks_plans(said)
+    assert plans_asked(said, []) == []
 
 
 @pytest.mark.parametrize(
     "said", ["what are my plans for Mira's birthday?", "what is my name?", "我有什麼過敏？"]
 )
 def test_a_question_for_something_else_is_none(said: str) -> None:
-    assert not asks_plans(said)
+    assert plans_asked(said, []) is None
 
 
 @pytest.mark.parametrize(
@@ -110,4 +110,4 @@ def test_what_is_no_plan_is_not_listed(said: str) -> None:
 def test_the_newest_plans_are_listed_once_and_none_of_an_assistant() -> None:
     said = [RememberedLine(text=f"I'm flying to Town{n}.", speaker="user") for n in range(9)]
     assistant = RememberedLine(text="I'm going to the library for you.", speaker="assistant")
-    assert plans_among([*said, *said, assistant]) == said[-SHOWN_MAX:]
+    assert plans_asked("any plans?", [*said, *said, assistant]) == said[-SHOWN_MAX:]

@@ -21,6 +21,7 @@ from recollect.formation.question_parts import (
     without_opening,
 )
 from recollect.formation.remembered_lines import RememberedLine, remembered_in
+from recollect.formation.rule_changes import AskedChanges, changes_asked
 from recollect.formation.rule_later_words import (
     going_on,
     is_bare_correction,
@@ -29,7 +30,7 @@ from recollect.formation.rule_later_words import (
     tells_end,
 )
 from recollect.formation.rule_plain_answers import answer_without_memory, orders_to_forget
-from recollect.formation.rule_plans import asks_plans, plans_among
+from recollect.formation.rule_plans import plans_asked
 from recollect.formation.rule_question import RuleQuestion
 from recollect.formation.rule_quotes import (
     gap,
@@ -224,8 +225,9 @@ def _answer_of_question(
     """Return the answers to the parts of a question, each memory quoted once."""
     if homes := homes_asked(said, lines):
         return gap(language).join(quote_with_date(each, language) for each in homes)
-    if asks_plans(said):
-        plans = _answer_of_plans(lines, earlier, language)
+    if (changes := changes_asked(said, lines)) is not None:
+        return _answer_of_changes(changes, language)
+    if (plans := _answer_of_plans(said, lines, earlier, language)) is not None:
         return plans or sentence_of_reply("nothing", language)
     parts = question_parts(before_now(said, lines))
     answers = [_answer_of_part(part, lines, earlier, language) for part in parts]
@@ -238,14 +240,21 @@ def _answer_of_question(
     return gap(language).join(dict.fromkeys(every))
 
 
+def _answer_of_changes(asked: AskedChanges, language: Language) -> str:
+    told = [quote_with_date(each, language) for each in asked.found]
+    return gap(language).join(told) or _closest_is(asked.before, language)
+
+
 def _answer_of_plans(
-    lines: Sequence[RememberedLine], earlier: Sequence[ToldByUser], language: Language
-) -> str:
-    """Return the plans that are remembered and those of this talk; empty for none."""
+    said: str, lines: Sequence[RememberedLine], earlier: Sequence[ToldByUser], language: Language
+) -> str | None:
+    """Return the plans that are remembered and those of this talk; ``None`` if not asked for."""
     talk = [
         RememberedLine(text=each.quote, speaker="user") for each in earlier if each.field == NOTE
     ]
-    plans = plans_among([*lines, *talk])
+    plans = plans_asked(said, [*lines, *talk])
+    if plans is None:
+        return None
     here = dict.fromkeys(each.text for each in plans if any(each is said for said in talk))
     told = [quote_with_date(each, language) for each in plans if each.text not in here]
     if here:
@@ -337,7 +346,10 @@ def _when_told(
 
 def _closest(said: str, lines: Sequence[RememberedLine], language: Language) -> str:
     """Return the sentence for a question that no memory answers, with the one closest to it."""
-    found = closest_to(said, lines)
+    return _closest_is(closest_to(said, lines), language)
+
+
+def _closest_is(found: RememberedLine | None, language: Language) -> str:
     if found is None:
         return sentence_of_reply("nothing", language)
     quote, when = quote_of_line(found, language), time_of_line(found, language)

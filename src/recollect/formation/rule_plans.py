@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from datetime import date
 from typing import Final
 
 from recollect.formation import rule_patterns as english
+from recollect.formation.plan_questions import ComingDays, coming_days, first_day_within
 from recollect.formation.remembered_lines import RememberedLine
 from recollect.formation.rule_later_words import moved_thing, tells_end
 from recollect.formation.rule_stems import stems_in
@@ -14,19 +16,6 @@ from recollect.text.cantonese import written_chinese
 
 SHOWN_MAX: Final = 6
 """Plans that an answer lists, the newest."""
-_ASKS_PLANS: Final = re.compile(
-    r"\W*(?:what (?:are|were) (?:all )?(?:my|our) (?:plans|appointments)"
-    r"|what(?:'s| is) (?:coming up|(?:on )?(?:my|our) (?:plan|schedule|agenda))"
-    r"|what (?:plans|appointments) (?:do|have) (?:i|we)(?: have| got)?"
-    r"|what (?:do|have) (?:i|we)(?: have| got)? (?:planned|coming up)"
-    r"|(?:do|have) (?:i|we)(?: have| got)?"
-    r" (?:any (?:plans|appointments)|anything (?:planned|coming up))"
-    r"|(?:any|my) plans|what am i planning)(?: for me| soon| now| again| next| coming up)*\W*"
-    r"|(?:那|请问)?我?(?:最近|之后|接下来|后面|以后)?我?(?:都|还)?(?:有|定了?)些?(?:什么|啥|哪些|没有)?"
-    r"(?:计划|安排|打算|行程|预约)[呢吗啊]?\W*"
-    r"|(?:那|请问)?我的(?:计划|安排|行程|打算|预约)都?[是有]些?(?:什么|啥|哪些)[呢啊]?\W*",
-    re.IGNORECASE,
-)
 _THINGS: Final = (
     r"(?:appointments?|interview|exam|meeting|flight|trip|concert|wedding|party|test|match|race"
     r"|deadline|holiday|vacation|reservation|booking|check-?up|surgery|operation)"
@@ -44,6 +33,8 @@ _PLAN: Final = re.compile(
     r"|我们?[^，。！？不没]{0,10}(?:打算|计划|准备|约了|预约|订了|要[^，。！？不]{0,6}[去飞搬回考见办参]|会去)"
     r"|有(?:一?[个场])?[^，。！？]{0,6}(?:面试|考试|会议|婚礼|聚会|演唱会|约会|预约)"
 )
+_ANY_DAY: Final = date(2000, 1, 1)
+"""Today, where no line has a day."""
 _USUAL: Final = stems_in(
     "i we my our the a an is am are has have got to on at in of for with and it that this off was "
     "were been be no longer not cancelled canceled called next monday tuesday wednesday thursday "
@@ -57,29 +48,37 @@ _USUAL_CHINESE: Final = re.compile(
 )
 
 
-def asks_plans(said: str) -> bool:
+def plans_asked(said: str, lines: Sequence[RememberedLine]) -> list[RememberedLine] | None:
     """
-    Return True for a question for all plans.
+    Return the newest plans among *lines* for which *said* asks, ``None`` if it asks otherwise.
 
-    >>> asks_plans("what are my plans?"), asks_plans("我接下來有什麼安排？")
-    (True, True)
-    >>> asks_plans("what do I have on Thursday?"), asks_plans("what is my name?")
-    (False, False)
+    Those of named days have to name one of them. *lines* are oldest first; none is shown that was
+    dropped. A prompt does not tell the day: the newest one of a message stands for today.
     """
-    return _ASKS_PLANS.fullmatch(_plain(said)) is not None
-
-
-def plans_among(lines: Sequence[RememberedLine]) -> list[RememberedLine]:
-    """Return the newest plans among *lines*, which are oldest first; none that was dropped."""
+    days = [each.day for each in lines if each.day is not None and each.speaker]
+    asked = coming_days(said, max(days, default=_ANY_DAY))
+    if asked is None:
+        return None
     found = [
         each
         for number, each in enumerate(lines)
         if each.tense != "until"
         and each.speaker != "assistant"
-        and (is_plan(each.text) or _is_moved(each.text, lines[:number]))
+        and _is_asked(asked, each, lines[:number])
         and not any(_is_dropped(each.text, after.text) for after in lines[number + 1 :])
     ]
+    if asked.is_named and not found:
+        return None  # a plan may tell its day in words that only its message's day explains
     return [*{each.text: each for each in found}.values()][-SHOWN_MAX:]
+
+
+def _is_asked(asked: ComingDays, line: RememberedLine, before: Sequence[RememberedLine]) -> bool:
+    """Return True for a plan, or a memory, of a day for whose plans is asked."""
+    names_day = first_day_within(asked, line.text, line.day if line.speaker else None) is not None
+    if line.is_memory and names_day:
+        return True
+    is_told = is_plan(line.text) or _is_moved(line.text, before)
+    return is_told and (names_day or not asked.is_named)
 
 
 def is_plan(text: str) -> bool:
@@ -92,7 +91,8 @@ def is_plan(text: str) -> bool:
     (False, False)
     """
     plain = _plain(text)
-    is_stated = not plain.endswith(("?", "？")) and not tells_end(text)
+    is_asked = plain.endswith(("?", "？")) or coming_days(text, _ANY_DAY) is not None
+    is_stated = not is_asked and not tells_end(text)
     return is_stated and any(
         not english.NOT_MEANT_BEFORE.search(plain[: found.start()])
         for found in _PLAN.finditer(plain)

@@ -1,4 +1,4 @@
-"""The searches of a context: for its query, for news of a period, and for attitudes."""
+"""The searches of a context: for its query, for news of a period, for plans, for attitudes."""
 
 from __future__ import annotations
 
@@ -6,17 +6,19 @@ from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta
 from typing import Final
 
+from recollect.formation.plan_questions import PLAN_QUERY, ComingDays, written_days
+from recollect.formation.succession import has_ended
 from recollect.memory.context_query import ContextQuery
 from recollect.memory.formation_control import require_open
 from recollect.memory.runtime import LOG, MemoryRuntime
 from recollect.observability.spans import observed
 from recollect.recall.advice_requests import ATTITUDE_QUERY
-from recollect.recall.change_questions import CHANGE_QUERY, news_period
 from recollect.recall.query import RecallQuery, Where
-from recollect.recall.results import Recall
-from recollect.records import Message
+from recollect.recall.results import Recall, Recalled
+from recollect.records import Memory, Message
 from recollect.stores.plans.changes import Below
 from recollect.stores.validation import to_datetime
+from recollect.text.change_questions import CHANGE_QUERY, news_period
 from recollect.text.small_talk import compile_phrases, is_small_talk
 
 compile_phrases()  # while this module is loaded on a worker thread, not on the event loop
@@ -62,6 +64,28 @@ async def recalled_news(
     found = await _search(runtime, request, words, limit=_candidates(request, known), where=where)
     has_messages = any(isinstance(each.content, Message) for each in found.considered)
     return found if has_messages else None
+
+
+async def recalled_plans(
+    runtime: MemoryRuntime, request: ContextQuery, asked: str, coming: ComingDays
+) -> Recall:
+    """Search for plans and their days: a question for what is coming shares no word with them."""
+    words = f"{asked} {PLAN_QUERY} {written_days(coming)}"
+    where, now = request.where, request.asked_at or to_datetime(runtime.store.now())
+    if where.valid_at != "now":
+        return await _search(runtime, request, words, limit=CANDIDATES_MAX, where=where)
+    # What begins later is a plan, and is not valid yet.
+    where = replace(where, valid_at="ever")
+    found = await _search(runtime, request, words, limit=CANDIDATES_MAX, where=where)
+    return replace(
+        found,
+        entries=tuple(each for each in found.entries if not _is_over(each, now)),
+        dropped=tuple(each for each in found.dropped if not _is_over(each.entry, now)),
+    )
+
+
+def _is_over(entry: Recalled, now: datetime) -> bool:
+    return isinstance(entry.content, Memory) and has_ended(entry.content, now)
 
 
 async def recalled_attitudes(runtime: MemoryRuntime, request: ContextQuery) -> Recall:

@@ -13,12 +13,18 @@ from typing import Final
 from anyio import to_thread
 
 from recollect.formation.config import Assistants
+from recollect.formation.plan_questions import ComingDays, coming_days
 from recollect.formation.rivals import is_single, rivals_of, subject_key
 from recollect.formation.scope_types import type_in_force, types_in_force
 from recollect.formation.succession import is_told_later, told_at
 from recollect.formation.types import MemoryType
 from recollect.memory.context_query import ContextQuery, check_query
-from recollect.memory.context_search import recalled_attitudes, recalled_entries, recalled_news
+from recollect.memory.context_search import (
+    recalled_attitudes,
+    recalled_entries,
+    recalled_news,
+    recalled_plans,
+)
 from recollect.memory.runtime import MemoryRuntime
 from recollect.memory.thread_summary import newest_summary
 from recollect.ports import TokenCounter
@@ -75,9 +81,13 @@ async def gathered_context(
     wants_history = asks_for_history(asked)
     known = len(request.recent_texts) + len(newest)
     news = await recalled_news(runtime, request, asked, known)
-    found = news or await recalled_entries(
-        runtime, request, asked, known, wants_history=wants_history
-    )
+    coming = _coming_days(runtime, request, asked)
+    if coming is not None:
+        found: Recall | None = await recalled_plans(runtime, request, asked, coming)
+    else:
+        found = news or await recalled_entries(
+            runtime, request, asked, known, wants_history=wants_history
+        )
     advises = bool(found) and request.min_score is None and asks_for_advice(asked)
     attitudes = await recalled_attitudes(runtime, request) if advises else None
     former = await _former(runtime, request, documents, found) if wants_history else FormerValues()
@@ -87,8 +97,9 @@ async def gathered_context(
         budget_tokens=request.budget_tokens,
         now=request.asked_at or to_datetime(runtime.store.now()),
         min_score=request.min_score,
-        idle_below=0.0 if news else idle_below(found, asked),
+        idle_below=0.0 if news or coming else idle_below(found, asked),
         asks_for_news=news is not None,
+        coming=coming,
         asks_for_answers=asks_for_answers(asked),
         asks_for_advice=advises,
         attitudes=tuple(entries_for_advice(attitudes.considered)) if attitudes else (),
@@ -112,6 +123,14 @@ async def gathered_context(
     )
     context = await _packed(plan, found, documents, request.count_tokens)
     return replace(context, replica=found.replica, behind_s=found.behind_s) if found else context
+
+
+def _coming_days(runtime: MemoryRuntime, request: ContextQuery, asked: str) -> ComingDays | None:
+    """Return the days for whose plans the query asks; ``None`` if it asks for anything else."""
+    if request.min_score is not None:
+        return None
+    now = request.asked_at or to_datetime(runtime.store.now())
+    return coming_days(asked, now.date())
 
 
 async def _packed(

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Final, TypeAlias
 
 from recollect.errors import UsageError
+from recollect.formation.plan_questions import ComingDays
 from recollect.formation.succession import has_ended
 from recollect.ports import TokenCounter
 from recollect.recall.field_changes import FieldChange
@@ -48,6 +49,8 @@ class ContextPlan:
     asks_for_advice: bool = False
     asks_for_news: bool = False
     """Whether the query asks for what changed, and the candidates are of the period it names."""
+    coming: ComingDays | None = None
+    """The days for whose plans the query asks: what names one of them goes first."""
     attitudes: tuple[Recalled, ...] = ()
     """Entries that tell a diet, a dislike, a liking or a wish, if the query asks for advice."""
     known: frozenset[tuple[str, str]] = frozenset()

@@ -9,6 +9,7 @@ from operator import itemgetter
 from typing import Final
 
 from recollect.recall.advice_requests import ADVICE_ENTRIES, tells_diet
+from recollect.recall.coming_entries import entries_of_days
 from recollect.recall.context import ContextEntry, LeftOut, LeftOutReason
 from recollect.recall.context_plan import ContextPlan, MemoryName, memory_name
 from recollect.recall.empty_turns import is_empty_answer, is_empty_turn, own_words, plain_words
@@ -69,6 +70,7 @@ def select_entries(
         return advised
     # If the words of the query are found, only diets go before what bears on it.
     ahead = [each for each in attitudes if not plan.idle_below or tells_diet(each.text)]
+    ahead += [each for each in entries_of_days(plan, ranked) if reason_against(each) is None]
     chosen = EntrySelection(ahead=ahead, left_out=repeats)
     taken = set(map(id, ahead))
     for each in ranked:
@@ -107,8 +109,8 @@ def _least_relevance(plan: ContextPlan, best: float) -> float:
     """Return the relevance below which single entries are left out."""
     if plan.min_score is not None:
         return plan.min_score
-    if plan.asks_for_news:
-        return 0.0  # what changed shares no word with the question for it
+    if plan.asks_for_news or plan.coming:
+        return 0.0  # what changed, or is planned, shares no word with the question for it
     return TAIL_BELOW * min(1.0, best / TAIL_FROM)
 
 
