@@ -6,7 +6,12 @@ from typing import Final
 import pytest
 
 import recollect
-from recollect.formation.plan_questions import ComingDays, coming_days, written_days
+from recollect.formation.plan_questions import (
+    ComingDays,
+    coming_days,
+    first_day_within,
+    written_days,
+)
 from recollect.recall import coming_entries
 from recollect.records import NewMessage, PutMemory, Scope
 
@@ -98,6 +103,23 @@ def test_no_day_is_too_early_or_too_late(today: date) -> None:
     assert asked is None
     assert coming_days("my plans", today) is not None
     assert written_days(ComingDays(today, today))
+
+
+@pytest.mark.parametrize(
+    ("text", "said_on", "first"),
+    [
+        ("the dentist is on 20 June", date(2025, 6, 8), date(2025, 6, 20)),
+        ("it was lovely on 5 June", date(2025, 6, 8), None),
+        ("swimming on friday", date(2025, 6, 8), date(2025, 6, 13)),
+        ("swimming on friday", date(2025, 5, 1), None),
+        ("下个星期三去看牙", date(2025, 6, 8), date(2025, 6, 11)),
+        ("back on 2026-02-01, and off again on 2025-08-01", None, date(2025, 8, 1)),
+        ("in 2026", None, None),
+    ],
+)
+def test_a_day_is_that_of_the_message(text: str, said_on: date | None, first: date | None) -> None:
+    """Of days that recur the next one counts, and a year is none."""
+    assert first_day_within(ComingDays(TODAY, date(2026, 6, 9)), text, said_on) == first
 
 
 @pytest.mark.parametrize(

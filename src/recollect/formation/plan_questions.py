@@ -74,6 +74,8 @@ _FROM_NOW: Final = re.compile(r"\b(?:next|coming|within)\b.*s\b|未来|接下来
 
 _LONGEST: Final = timedelta(days=31)
 """A year is no day of a plan."""
+_FARTHEST: Final = timedelta(days=183)
+"""A day without a year that is farther ahead was meant of the year before."""
 _MONTHS_WRITTEN: Final = 3
 _DAYS_WRITTEN: Final = 8
 
@@ -144,10 +146,18 @@ def first_day_within(asked: ComingDays, text: str, said_on: date | None) -> date
     days = [
         max(each.first, asked.first)
         for found in named
-        for each in found.stretches
+        for each in _meant(found.stretches, said_on)
         if each.first <= asked.last and asked.first <= each.last <= each.first + _LONGEST
     ]
     return min(days, default=None)
+
+
+def _meant(stretches: Sequence[Days], said_on: date | None) -> Sequence[Days]:
+    """Return of the days that a plan told on *said_on* may mean the next ones, if they are near."""
+    if said_on is None:
+        return stretches
+    ahead = (each for each in stretches if each.last >= said_on)
+    return sorted(each for each in ahead if each.first - said_on <= _FARTHEST)[:1]
 
 
 def written_days(asked: ComingDays) -> str:

@@ -145,9 +145,10 @@ async def _packed(
         documents = [replace(each, updated_at=told_in(each.updated_at, zone)) for each in documents]
     weights = found.term_weights if found else {}
     characters = sum(len(each.content.text) for each in ranked)
-    # Changing threads takes longer than packing a short text. A custom token counter may be slow,
-    # so it always runs on a thread.
-    if count is estimated_tokens and characters <= PACKED_AT_ONCE_CHARACTERS:
+    # Changing threads takes longer than packing a short text, but not than reading the days of so
+    # many entries. A custom token counter may be slow, so it always runs on a thread.
+    is_short = characters <= PACKED_AT_ONCE_CHARACTERS and plan.coming is None
+    if count is estimated_tokens and is_short:
         return packed_context(plan, ranked, weights, documents, count)
     return await to_thread.run_sync(packed_context, plan, ranked, weights, documents, count)
 
