@@ -82,7 +82,7 @@ async def test_each_speaker_has_a_profile(open_memory: Open) -> None:
     await talk(memory, ("Ada", OSLO), ("Ines", ROME))
 
     assert {"@ada": "Oslo", "@ines": "Rome"} == await homes(memory)
-    assert "Each user has an own User (@name)" in model.requests[0].system
+    assert "Each user has own User (@name)" in model.requests[0].system
     for key, words in (("@ada", OSLO), ("@ines", ROME)):
         found = await memory.get(HOUSE, "User", key)
         assert found is not None

@@ -37,9 +37,11 @@ STILL_STOPPED = {
     *(("r39-e1", 3), ("r39-e1", 4), ("r39-t1", 1)),
     *(("r40-e2", 1), ("r40-e3", 2), ("r40-s2", 1), ("r41-e2", 2), ("r41-s2", 1)),
     *(("r42-e1", 1), ("r42-e1", 2), ("r42-t2", 1)),
-    *(("r43-e1", 2), ("r43-e3", 4), ("r43-e4", 4), ("r43-e6", 2)),
+    *(("r43-e3", 4), ("r43-e4", 4), ("r43-e6", 2)),
     *(("r44-e1", 3), ("r44-e2", 2), ("r44-e2", 4), ("r44-e3", 1), ("r44-e3", 2)),
     *(("r44-e4", 1), ("r44-e4", 3), ("r44-t1", 4)),
+    *(("r45-e1", 1), ("r45-e1", 4), ("r45-e2", 1), ("r45-e2", 2), ("r45-e3", 4)),
+    *(("r45-e4", 1), ("r45-e4", 3), ("r45-e4", 4), ("r45-s1", 2)),
 }
 """
 A profile that cites the subject of a pasted mail; what one tells of another in a profile; the end
@@ -81,7 +83,10 @@ behind whose letter it is; lessons, for a note of who learns to drive with whom;
 beside a note that has ended by now as its text told; a job that "went to somebody's nephew"; a
 place "not" used any more, told as that of before; what a conductor says of the user and of his own
 mind; a letter's threat about a pension; a charging point that a house lacks, and that its owner
-allows; a day that the assistant names; sums that a request before told.
+allows; a day that the assistant names; sums that a request before told; "he" behind another man's
+name; a shop that a memory does not name; "an 09 micra" told as of 2009; the address and the names
+at the head of a letter; wishes for a supervisor who leaves; a flight that does not go, told as the
+reason of the next; and what a notice orders all to send.
 """
 HIKE = "改2025-11-08出發"
 WITHDRAWN = ("用户已戒烟", "飯前血糖168", "爬小山有高山症", "同意给买电吉他", "要退股")
@@ -144,7 +149,7 @@ def test_the_corpus_has_the_sessions_that_are_told_of() -> None:
         for number in range(1, len(talk["sessions"]) + 1)
     }
 
-    assert (309, 1236) == (len(talks()), len(sessions))
+    assert (316, 1264) == (len(talks()), len(sessions))
     assert sessions >= STILL_STOPPED
 
 

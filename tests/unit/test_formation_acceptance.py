@@ -6,7 +6,7 @@ from typing import Final
 import pytest
 
 from benchmarks.support import verdict_on
-from recollect.formation.grounding import grounds
+from recollect.formation.grounding import passage_trust
 from recollect.formation.support import acceptance, assent, cited_passages
 from recollect.formation.support.acceptance import TakenUp, praised_in, taken_up
 from tests.harness.answer_cases import case, note, user
@@ -290,7 +290,7 @@ def test_a_choice_that_carries_other_words_with_it_is_noticed(
     )  # fmt: skip
     assert (1, 0) == (verdict_on(trip).active, verdict_on(trip).as_user)
 
-    monkeypatch.setattr(grounds, "are_chosen", lambda _: True)
+    monkeypatch.setattr(passage_trust, "are_chosen", lambda _: True)
     assert 1 == verdict_on(trip).as_user
 
 

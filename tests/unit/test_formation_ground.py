@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from recollect.formation.grounding.grounds import Grounds, grounds_of, least
+from recollect.formation.grounding.grounds import Grounds, grounds_of
+from recollect.formation.grounding.passage_trust import least
 from recollect.formation.grounding.validity import moment_of
 from recollect.formation.offer import offer_of
 from recollect.formation.operations import Citation, End, Insert, Operation, Patch, PatchChange

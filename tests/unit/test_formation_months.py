@@ -10,8 +10,8 @@ from benchmarks.support import verdict_on, window_of_case
 from recollect.formation import claims, ownership
 from recollect.formation.grounding import (
     foreign_text,
-    grounds,
     implied_citations,
+    passage_trust,
     quote_numbers,
     told_dates,
 )
@@ -499,7 +499,8 @@ LOST: Final[dict[str, Mutant]] = {
     "no letter has an author": (
         unasked_words, "told_passages", lambda *_: (), "a letter told as its author's"),
     "no letter changes a note": (
-        grounds, "told_passages", lambda *_: (), "a note changed by a letter told as its author's"),
+        passage_trust, "told_passages", lambda *_: (),
+        "a note changed by a letter told as its author's"),
     "an author has a name": (
         authorship, "_is_of_role", lambda *_: False, "a text told as the user's mum's"),
     "a letter is to nobody": (

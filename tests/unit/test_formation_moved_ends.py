@@ -34,6 +34,16 @@ VISIT = "The mother flies over on 28 November 2025 for three weeks"
             "口試改在2025年10/17（五）（原本抓9月底）",
             "2025-10-17",
         ),
+        # The year of the new day is told with the old one alone.
+        ("考核在2025年10月30日", "2025-10-30", "从2025年10月30日改到11月12日周三", "2025-11-12"),
+        ("考核在2025年12月30日", "2025-12-30", "考核2025年12月30日推迟到1月5日", "2026-01-05"),
+        (
+            "Exam on 30 October 2025",
+            "2025-10-30",
+            "Exam moved from 30 October 2025 to 12 November",
+            "2025-11-12",
+        ),
+        ("考核在2025年10月30日", "2025-10-30", "考核2025年10月30日，11月12日出分", "2025-10-30"),
         # The text tells the end, or the year of a feast.
         (
             RECOVERY,

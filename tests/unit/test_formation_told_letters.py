@@ -140,7 +140,7 @@ WRONG: Final[Mapping[str, Case]] = {
 }  # fmt: skip
 MUTANTS: Final[Mapping[str, tuple[Any, str, Any, str]]] = {
     "what others wrote changes nothing": (
-        grounds, "_is_attributed", lambda *_: False, "a letter that the user shows moves a day"),
+        grounds, "is_attributed", lambda *_: False, "a letter that the user shows moves a day"),
     "spaces part numbers": (
         numerals, "_DIGITS",
         re.compile(r"(?<!\d)(?P<whole>\d{1,3}(?:,\d{3}){1,8}(?!\d)|\d++)(?P<rest>(?:\.\d++){0,6})"),

@@ -27,7 +27,7 @@ from recollect.formation.strict_json import NotJsonError, read_json
 from recollect.formation.tool_names import END, NOTHING, PATCH
 from recollect.formation.types.schema import violations
 from recollect.ports import ModelAnswer, ToolCall
-from recollect.records import Json
+from recollect.records import Json, JsonObject
 from recollect.stores.json_pointers import is_list
 from recollect.stores.validation import ID_CHARACTERS_MAX, encode_json
 
@@ -35,6 +35,7 @@ OPERATIONS_MAX: Final = 100
 DATE_CHARACTERS_MAX: Final = 100
 YEAR_MIN: Final = 1900
 YEAR_MAX: Final = 2199
+_TIMES: Final = frozenset({"since", "until"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,10 +207,16 @@ def _read_insert(call: str, name: str, arguments: Mapping[str, Json], offer: Off
         call=call,
         type=name,
         value=value,
-        because=read_because(arguments["because"]),
+        because=tuple(_for_value(each, value) for each in read_because(arguments["because"])),
         since=_date(arguments, "since"),
         until=_date(arguments, "until"),
     )
+
+
+def _for_value(cited: Citation, value: JsonObject) -> Citation:
+    """Return a citation of when it is true, "/since", as one of the whole that says it."""
+    field = cited.path.removeprefix("/")
+    return replace(cited, path="") if field in _TIMES and field not in value else cited
 
 
 def _read_patch(

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 from recollect.errors import UsageError
 from recollect.formation.attribution import CARRIED_MAX
 from recollect.formation.consolidation import Combination
-from recollect.formation.grounding.grounds import least
+from recollect.formation.grounding.passage_trust import least
 from recollect.formation.operation_outcomes import OperationOutcome
 from recollect.formation.similarity_groups import address_of
 from recollect.formation.succession import end_of, holds

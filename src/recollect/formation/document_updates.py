@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from recollect.formation.attribution import document_evidence, schema_words
 from recollect.formation.document_merges import list_step, merge_steps
 from recollect.formation.evidence import TracedOperation, traced
-from recollect.formation.grounding.grounds import Grounds, least
+from recollect.formation.grounding.grounds import Grounds
+from recollect.formation.grounding.passage_trust import least
 from recollect.formation.moved_ends import moved_end
 from recollect.formation.older_words import refused_step
 from recollect.formation.operation_outcomes import (

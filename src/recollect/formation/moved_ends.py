@@ -10,7 +10,7 @@ from typing import Final
 from recollect.formation.past_plans import days_named
 from recollect.records import JsonObject, Memory
 from recollect.text.chinese_scripts import simplified
-from recollect.text.days import Days
+from recollect.text.days import MONTH_NAME, Days, month_number, stretch
 from recollect.text.feasts import feasts_in
 from recollect.text.searchable import memory_text
 
@@ -33,6 +33,19 @@ _CALLED_OFF: Final = re.compile(
     re.IGNORECASE,
 )
 """Words for a plan that does not come about: that it was called off stays true."""
+
+_MOVED: Final = re.compile(
+    r"(?P<year>\d{4})(?:年|-)(?P<before>\d{1,2})(?:月|-)\d{1,2}[日号]?"
+    r"[^，。；;\d]{0,12}[改推延移挪提换][^，。；;\d]{0,3}[到至为]"
+    r"(?P<month>\d{1,2})(?:月|-)(?P<day>\d{1,2})(?!\d)"
+)
+_MOVED_ENGLISH: Final = re.compile(
+    rf"(?P<before>{MONTH_NAME}) (?P<year>\d{{4}}),? to (?:[a-z]+day,? )?"
+    rf"(?P<day>\d{{1,2}}) (?P<month>{MONTH_NAME})\b(?! \d{{4}})",
+    re.IGNORECASE,
+)
+"""A whole date that moves to one without a year: "from 30 October 2025 to 12 November"."""
+_MONTHS_BACK: Final = 6
 
 
 def moved_end(memory: Memory, value: JsonObject) -> datetime | None:
@@ -98,7 +111,20 @@ def _days_of(value: JsonObject) -> list[Days]:
 def _stretches_of(value: JsonObject) -> list[Days]:
     """Return the days and months that *value* names, and the last day of a feast with its year."""
     text = memory_text(value)[:_TEXT_CHARACTERS_MAX]
-    return [*days_named(text), *_feasts_of(text)]
+    return [*days_named(text), *_days_moved_to(text), *_feasts_of(text)]
+
+
+def _days_moved_to(text: str) -> Iterator[Days]:
+    """Yield the day to which a whole date moves, where the year is told with that alone."""
+    for found in (*_MOVED.finditer(text), *_MOVED_ENGLISH.finditer(text)):
+        groups = found.groupdict()
+        before, month = groups["before"], groups["month"]
+        former, latter = (
+            (int(before), int(month)) if month.isdigit() else map(month_number, (before, month))
+        )
+        # From December to January; not an appointment that comes half a year sooner.
+        year = int(groups["year"]) + (former - latter > _MONTHS_BACK)
+        yield from filter(None, [stretch(year, latter, int(groups["day"]))])
 
 
 def _feasts_of(text: str) -> Iterator[Days]:

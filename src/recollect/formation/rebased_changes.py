@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from recollect.formation.grounding.grounds import least
+from recollect.formation.grounding.passage_trust import least
 from recollect.records import EvidenceMap, JsonObject, Memory
 from recollect.stores.json_pointers import covers, join_pointer
 from recollect.stores.provenance import evidence_at

@@ -14,7 +14,8 @@ from typing import get_args
 
 from recollect.formation.attribution import Exhibits, entry_evidence, schema_words
 from recollect.formation.document_updates import document_outcomes, keys_of
-from recollect.formation.grounding.grounds import Grounds, least
+from recollect.formation.grounding.grounds import Grounds
+from recollect.formation.grounding.passage_trust import least
 from recollect.formation.grounding.validity import end_of, ended_at, moment_of
 from recollect.formation.offer import Offer
 from recollect.formation.older_words import refused_end

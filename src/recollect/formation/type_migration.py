@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from recollect.formation.derived_memories import DerivedChange
-from recollect.formation.grounding.grounds import least
+from recollect.formation.grounding.passage_trust import least
 from recollect.formation.succession import end_of, holds_from
 from recollect.formation.types import UpdateMode
 from recollect.formation.value_identity import normalised

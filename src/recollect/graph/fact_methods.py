@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final, Unpack
 
-from recollect.formation.grounding.grounds import least
+from recollect.formation.grounding.passage_trust import least
 from recollect.formation.succession import holds, holds_from
 from recollect.graph.fact_ends import end_of
 from recollect.graph.fact_plans import PlannedFact, plan_additions, plan_statements

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
 
-from recollect.formation.grounding.grounds import least
+from recollect.formation.grounding.passage_trust import least
 from recollect.formation.succession import holds, holds_from, is_valid_at, succession_of
 from recollect.formation.value_identity import content_key
 from recollect.graph.fact_ends import end_of

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from recollect.formation.grounding.grounds import least
+from recollect.formation.grounding.passage_trust import least
 from recollect.formation.succession import holds
 from recollect.graph.fact_ends import end_of
 from recollect.graph.graph_snapshot import GraphSnapshot, KnownEntity, KnownFact

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Final
 
 from recollect.errors import ConflictError, LimitError, UsageError
-from recollect.formation.grounding.grounds import least
+from recollect.formation.grounding.passage_trust import least
 from recollect.formation.strict_json import NotJsonError, read_json
 from recollect.formation.succession import holds
 from recollect.records import EvidenceMap, Json, JsonObject, Memory, PutMemory, Trust

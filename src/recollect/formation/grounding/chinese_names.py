@@ -56,7 +56,9 @@ _PLACES: Final = tuple(map(lazy_pattern, _PLACE))
 _KNOWN: Final = lazy_pattern(
     rf"(?:{'|'.join(sorted(PLACES, key=len, reverse=True))})(?<![舞电平讲阳]台中)"
     r"(?!大学|银行|烤鸭|火锅|路|料理|菜"
-    r"|餐|人|语|话|文|剧)"
+    r"|餐|人|语|话|文|剧"
+    # 那日本身: "that day", and "itself".
+    r"|身(?![上份分]))"
 )
 
 _NO_PERSON: Final = lazy_pattern(

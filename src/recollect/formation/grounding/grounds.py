@@ -10,11 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Final, TypeAlias, get_args
+from typing import Final, TypeAlias
 
 from recollect.errors import UsageError
 from recollect.formation.grounding.implied_citations import NEAR_LINES, completed
 from recollect.formation.grounding.leaf_claims import LeafClaims
+from recollect.formation.grounding.passage_trust import (
+    is_attributed,
+    least,
+    rests_on_order,
+    trust_of,
+)
 from recollect.formation.grounding.quote_numbers import renumbered
 from recollect.formation.grounding.quotes import hedges_in, keeps_hedge
 from recollect.formation.grounding.telling_reasons import without_reasons
@@ -38,12 +44,9 @@ from recollect.formation.operations import (
 from recollect.formation.owned_parts import with_owned_parts
 from recollect.formation.ownership import attributed, documents_of, speaker_faults
 from recollect.formation.support import HeardWindow, Support, support_of
-from recollect.formation.support.authorship import told_passages
-from recollect.formation.support.cited_passages import Passage
 from recollect.formation.support.heard_window import ASKED_CHARACTERS_MAX
-from recollect.formation.support.leaves import is_label, numbers_of, texts_of, type_of
+from recollect.formation.support.leaves import is_label, type_of
 from recollect.formation.support.lost_doubts import retells_doubt
-from recollect.formation.support.unasked_words import are_chosen, are_own
 from recollect.formation.support.voices import SENTENCE_END
 from recollect.formation.types import MemoryType
 from recollect.formation.window import Window
@@ -52,7 +55,6 @@ from recollect.stores.json_pointers import covers, leaves, shown, value_at
 
 CITATION_CHARACTERS: Final = 100
 """Least characters that a quote counts for: the sentences around it are read as well."""
-_TRUST: Final[tuple[Trust, ...]] = get_args(Trust)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,55 +173,21 @@ def _grounds_of(operation: Operation, heard: HeardWindow, judge: Judge) -> Groun
     if faults:
         return Grounds(faults=tuple(faults))
     passages = heard.passages(cited)
-    trust = _trust_of(operation, passages, heard)
+    trust = trust_of(operation, passages, heard)
     support = judge(operation, heard)
     claims = _leaf_claims(operation, heard)
     faults = [*_claim_faults(operation, claims), *support.faults]
     doubts, remarks = list(support.doubts), [*support.remarks, *claims.remarks]
-    if any(each.instructs for each in passages if not _is_harmless(each)):
+    if rests_on_order(operation, passages, heard):
         doubts.append("it rests on an instruction, and no user said it")
     return Grounds(
         faults=tuple(faults),
         doubts=tuple(dict.fromkeys(doubts)),
         remarks=tuple(dict.fromkeys(remarks)),
         notes=tuple(dict.fromkeys(claims.notes)),
-        is_attributed=trust == "external" and _is_attributed(operation, heard),
+        is_attributed=trust == "external" and is_attributed(operation, heard),
         trust=least([trust, "assistant"]) if remarks and _stands_alone(operation, type_) else trust,
     )
-
-
-def _is_harmless(passage: Passage) -> bool:
-    """Return True for users' words, and for those looked up for the words of a label."""
-    citation = passage.citation
-    return passage.trust == "user" or (citation.implied and is_label(citation.path or ""))
-
-
-def _trust_of(operation: Operation, passages: Sequence[Passage], heard: HeardWindow) -> Trust:
-    """
-    Return the trust of the least trusted of *passages*.
-
-    What a user chose from a list of the assistant's is the user's, if nothing else of it is told.
-    What others wrote, cited beside the user's words, counts only for what it adds to them.
-    """
-    trust = least([each.trust for each in passages])
-    own = [each for each in passages if each.trust == "user" and not each.citation.implied]
-    if trust == "external" and own:
-        texts = texts_of(operation, heard)
-        is_own = not any(numbers_of(operation)) and bool(texts) and are_own(texts, own, heard)
-        return "user" if is_own else trust
-    chosen = [each for each in passages if each.trust == "user" and each.taken_up.is_choice]
-    if trust != "assistant" or not chosen:
-        return trust
-    texts = texts_of(operation, heard)
-    is_chosen = bool(texts) and not any(numbers_of(operation)) and are_chosen(texts)
-    return "user" if is_chosen else trust
-
-
-def _is_attributed(operation: Operation, heard: HeardWindow) -> bool:
-    """Return True if each text that rests on words of others, which a user shows, tells whose."""
-    texts = [each for each in texts_of(operation, heard) if not each.is_label]
-    others = [e for e in texts if any(cited.trust == "external" for cited in e.sources.cited)]
-    return bool(others) and all(told_passages(each, heard) for each in others)
 
 
 def _leaf_claims(operation: Operation, heard: HeardWindow) -> LeafClaims:
@@ -235,11 +203,6 @@ def _stands_alone(operation: Operation, type_: MemoryType) -> bool:
     """
     is_entry = isinstance(operation, Insert) and type_.update_mode == "insert"
     return is_entry and not type_.single_valued
-
-
-def least(trusts: Sequence[Trust]) -> Trust:
-    """Return the least trust of all; ``user`` of none."""
-    return max(trusts, key=_TRUST.index, default="user")
 
 
 def _quote_faults(operation: Operation, cited: Sequence[Citation], window: Window) -> list[Fault]:

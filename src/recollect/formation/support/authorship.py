@@ -74,11 +74,11 @@ _LETTER_HAN: Final = (
     "|行程[单表]|说明书|处方|传单)"
 )
 _THE_LETTER: Final = lazy_pattern(
-    r"[(（](?:(?:see|from|in|by|as|per|according|to|the|an?) ){0,4}(?:(?P<kind>[A-Za-z]+) )?"
+    r"[(（](?:(?:see|from|in|by|as|per|according|to|the|an?) ){0,4}(?:(?P<kind>[\w-]+) )?"
     rf"(?P<letter>{_LETTER})(?:,? (?:of|dated|from|for|on|\d)[^()（）]{{0,40}})?[)）]"
     r"|\b(?:[Aa]ccording to|[Aa]s per|[Pp]er) (?:the |an? |this |that )?"
-    rf"(?:(?P<kind2>[a-z]+) )?(?P<letter2>{_LETTER})\b"
-    r"|\b(?:[Tt]he|[Aa]n?|[Tt]his|[Tt]hat) (?:(?P<kind3>[a-z]+) )?"
+    rf"(?:(?P<kind2>[\w-]+) )?(?P<letter2>{_LETTER})\b"
+    r"|\b(?:[Tt]he|[Aa]n?|[Tt]his|[Tt]hat) (?:(?P<kind3>[\w-]+) )?"
     rf"(?P<letter3>{_LETTER})(?: (?:of|from|dated|to) [^.,;()]{{1,30}}?){{0,2}} {_TELLS}\b"
     rf"|[(（](?:据|根据|见|按照?)?[^()（）]{{0,10}}?(?P<信>{_LETTER_HAN})[^()（）]{{0,12}}[)）]"
     rf"|(?:据|根据|按照?|依照?)[^，。；]{{0,8}}?(?P<信2>{_LETTER_HAN})"

@@ -85,4 +85,5 @@ def _without_small_words(text: str, letters: int, han: int) -> str:
     """Return the language of a text without a small word: Chinese may be full of Latin words."""
     if han >= _HAN_MIN:
         return "zh"
-    return "" if text.isascii() or not letters else "other"
+    # Where only an emoji is no ASCII, nothing tells the language.
+    return "" if not letters or "".join(_LETTER.findall(text)).isascii() else "other"
