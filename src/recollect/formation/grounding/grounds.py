@@ -130,7 +130,21 @@ def _without_wrong_dates(
     if _is_plan(operation, kept["since"], heard):
         notes = (*notes, f"left out: since: {kept['since']} is still to come, as the text says")
         kept["since"] = None
+    elif _is_event(operation, kept["since"], kept["until"], heard):
+        notes = (*notes, f"left out: until: what happened on {kept['until']} stays true")
+        kept["until"] = None
     return replace(operation, since=kept["since"], until=kept["until"]), notes
+
+
+def _is_event(operation: Insert, since: str | None, until: str | None, heard: HeardWindow) -> bool:
+    """Return True if a note is true on one day alone, which was over when it was told."""
+    if since is None or until is None or type_of(operation, heard).single_valued:
+        return False
+    begun, over = moment_of(since), end_of(until)
+    said = [each.line.message.time for each in heard.passages(operation.because)]
+    if not begun or not over or not said:
+        return False
+    return begun.date() == over.date() < min(said).date()
 
 
 def _is_plan(operation: Insert, since: str | None, heard: HeardWindow) -> bool:
