@@ -149,7 +149,7 @@ def test_the_corpus_has_the_sessions_that_are_told_of() -> None:
         for number in range(1, len(talk["sessions"]) + 1)
     }
 
-    assert (316, 1264) == (len(talks()), len(sessions))
+    assert (317, 1268) == (len(talks()), len(sessions))
     assert sessions >= STILL_STOPPED
 
 
