@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
 
@@ -46,7 +46,7 @@ async def plans_shown(folder: Path, *, every: int, fillers: int) -> PlansShown:
     Ask for plans after two and three sessions of each *every*-th talk of the corpus.
 
     A plan is a memory in force that names one of the next days; with *fillers* the scope holds as
-    many notes of other talks, which are written before. The control is a recall's `render()` of
+    many notes of other talks beside. The control is a recall's `render()` of
     the same tokens, which knows nothing of plans.
     """
     talks = read_corpus(folder, SESSIONS)
@@ -66,7 +66,7 @@ async def plans_shown(folder: Path, *, every: int, fillers: int) -> PlansShown:
 
 
 def _notes_of_others(talks: Sequence[Case], talk: Case, count: int) -> list[PutMemory]:
-    """Return notes of what the users of other talks in the same language said, dates left out."""
+    """Return notes of what the users of other talks in the same language said."""
     said = [
         line["text"]
         for other in talks
@@ -87,12 +87,8 @@ async def _plans_in(memory: Recollect, now: datetime) -> dict[str, Memory]:
     return {
         each.key: each
         for each in page.rows
-        if each.type != "User" and holds(each, now) and _names_one(asked, each)
+        if each.type != "User" and holds(each, now) and first_day_within(asked, each.text, None)
     }
-
-
-def _names_one(asked: ComingDays, memory: Memory) -> date | None:
-    return first_day_within(asked, memory.text, None)
 
 
 async def _ask(

@@ -34,6 +34,20 @@ VISIT = "The mother flies over on 28 November 2025 for three weeks"
             "口試改在2025年10/17（五）（原本抓9月底）",
             "2025-10-17",
         ),
+        # The end is told in words, and a day long before is of something else.
+        (
+            "Flies on 2 December 2025 for two weeks",
+            "2025-12-16",
+            "Flies on 8 January 2026 till 29 January 2026, 3 weeks",
+            "2026-01-29",
+        ),
+        ("去住，2025年12月2日出发", "2025-12-16", "改了，住到2026年1月29日止", "2026-01-29"),
+        (
+            "Potatoes for Christmas dinner, to be planted on 30 August 2025",
+            "2025-12-25",
+            "Potatoes for Christmas dinner; the plot must be clear by 19 October 2025",
+            "2025-12-25",
+        ),
         # The year of the new day is told with the old one alone.
         ("考核在2025年10月30日", "2025-10-30", "从2025年10月30日改到11月12日周三", "2025-11-12"),
         ("考核在2025年12月30日", "2025-12-30", "考核2025年12月30日推迟到1月5日", "2026-01-05"),

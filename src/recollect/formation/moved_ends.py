@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Final
 
 from recollect.formation.past_plans import days_named
@@ -16,7 +16,11 @@ from recollect.text.searchable import memory_text
 
 _TEXT_CHARACTERS_MAX: Final = 2_000
 _LONG_AGO: Final = date(1950, 1, 1)
-_DAY: Final = r"(?:(?:[a-z]+day|周[一-龥]|星期[一-龥]) )?(?P<day>\d{4}-\d\d-\d\d)"
+_DAY: Final = (
+    r"(?:(?:[a-z]+day|周[一-龥]|星期[一-龥]) )?"
+    rf"(?P<day>\d{{4}}-\d\d-\d\d|\d{{1,2}} {MONTH_NAME} \d{{4}}"
+    r"|\d{4}年\d{1,2}月\d{1,2}[日号])"
+)
 _TOLD_END: Final = re.compile(
     r"(?:\b(?:till?|until|through|ends(?: on)?) |\((?:up )?to |直?[到至] ?(?=[^，。；]{0,16}止))"
     rf"{_DAY}",
@@ -46,6 +50,8 @@ _MOVED_ENGLISH: Final = re.compile(
 )
 """A whole date that moves to one without a year: "from 30 October 2025 to 12 November"."""
 _MONTHS_BACK: Final = 6
+_LONG_BEFORE: Final = timedelta(days=62)
+"""Potatoes that are planted so long before Christmas are no plan for the day of planting."""
 
 
 def moved_end(memory: Memory, value: JsonObject) -> datetime | None:
@@ -80,13 +86,13 @@ def _planned_day(value: JsonObject, end: date) -> date:
     Return the last day of a plan that ends on *end*, as *value* names it; else *end*.
 
     Of "in mid-October; not booked by 7 August" the month is the plan's, if it ends with it. A
-    month alone that is over before is of something else.
+    month alone that is over before is of something else, and so is a day long before.
     """
     named = _last_day(value)
     has_day = any(each.first == each.last for each in _stretches_of(value))
     if named is None or _ends_with(value, end) or (not has_day and named < end):
         return end
-    return min(named, end)
+    return end if end - named > _LONG_BEFORE else min(named, end)
 
 
 def _ends_with(value: JsonObject, end: date) -> bool:

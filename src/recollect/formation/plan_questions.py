@@ -78,11 +78,16 @@ _FARTHEST: Final = timedelta(days=183)
 """A day without a year that is farther ahead was meant of the year before."""
 _MONTHS_WRITTEN: Final = 3
 _DAYS_WRITTEN: Final = 8
+"""Months and days that a search names: more would make each of them weigh little."""
 
 
 @dataclass(frozen=True, slots=True)
 class ComingDays:
-    """Days for whose plans is asked; both ends belong to them. Without a name: the next ones."""
+    """
+    The days whose plans a question asks for, *first* and *last* included.
+
+    Without *is_named* it names none ("What's coming up?"), and they are the next month or year.
+    """
 
     first: date
     last: date
@@ -153,7 +158,7 @@ def first_day_within(asked: ComingDays, text: str, said_on: date | None) -> date
 
 
 def _meant(stretches: Sequence[Days], said_on: date | None) -> Sequence[Days]:
-    """Return of the days that a plan told on *said_on* may mean the next ones, if they are near."""
+    """Return the next of the days that words said on *said_on* may mean, if it is near."""
     if said_on is None:
         return stretches
     ahead = (each for each in stretches if each.last >= said_on)
@@ -162,7 +167,7 @@ def _meant(stretches: Sequence[Days], said_on: date | None) -> Sequence[Days]:
 
 def written_days(asked: ComingDays) -> str:
     """
-    Return the days as memories write them, for a search; of many days their first months.
+    Return the days as memories write them, for a search: their first months, and a few days.
 
     >>> from datetime import date
     >>> written_days(ComingDays(date(2025, 5, 9), date(2025, 5, 10)))

@@ -350,6 +350,7 @@ def _closest(said: str, lines: Sequence[RememberedLine], language: Language) -> 
 
 
 def _closest_is(found: RememberedLine | None, language: Language) -> str:
+    """Return the sentence that quotes what is *found* as the closest, or says that nothing is."""
     if found is None:
         return sentence_of_reply("nothing", language)
     quote, when = quote_of_line(found, language), time_of_line(found, language)

@@ -80,14 +80,14 @@ async def gathered_context(
     documents = await _documents(runtime, request) if request.profile else ()
     wants_history = asks_for_history(asked)
     known = len(request.recent_texts) + len(newest)
-    news = await recalled_news(runtime, request, asked, known)
     coming = _coming_days(runtime, request, asked)
-    if coming is not None:
-        found: Recall | None = await recalled_plans(runtime, request, asked, coming)
-    else:
-        found = news or await recalled_entries(
-            runtime, request, asked, known, wants_history=wants_history
-        )
+    plans = await recalled_plans(runtime, request, asked, coming) if coming else None
+    news = None if plans else await recalled_news(runtime, request, asked, known)
+    found = (
+        plans
+        or news
+        or await recalled_entries(runtime, request, asked, known, wants_history=wants_history)
+    )
     advises = bool(found) and request.min_score is None and asks_for_advice(asked)
     attitudes = await recalled_attitudes(runtime, request) if advises else None
     former = await _former(runtime, request, documents, found) if wants_history else FormerValues()

@@ -70,9 +70,11 @@ def select_entries(
         return advised
     # If the words of the query are found, only diets go before what bears on it.
     ahead = [each for each in attitudes if not plan.idle_below or tells_diet(each.text)]
-    ahead += [each for each in entries_of_days(plan, ranked) if reason_against(each) is None]
-    chosen = EntrySelection(ahead=ahead, left_out=repeats)
     taken = set(map(id, ahead))
+    coming = [each for each in entries_of_days(plan, ranked) if id(each) not in taken]
+    ahead += [each for each in coming if reason_against(each) is None]
+    chosen = EntrySelection(ahead=ahead, left_out=repeats)
+    taken.update(map(id, ahead))
     for each in ranked:
         if id(each) in taken:
             continue

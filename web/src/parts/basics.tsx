@@ -124,6 +124,9 @@ function Told({ toast }: { toast: Toast }) {
   const offered = isRefused || isOver ? undefined : toast.act;
   const stays = isHeld.hover || isHeld.focus || act.isBusy || (Boolean(act.error) && !isRefused) || (toast.kind === "wrong" && offered !== undefined);
   const isLong = Boolean(toast.link ?? toast.act);
+  const box = useRef<HTMLDivElement>(null);
+  // A button that goes from under the pointer, or with the focus, tells of neither.
+  useEffect(() => setHeld({ hover: false, focus: Boolean(box.current?.contains(document.activeElement)) }), [offered === undefined]);
   useEffect(() => {
     if (stays) return;
     const timer = setTimeout(() => dismiss(toast.id), isLong ? LONG_TOAST_MS : TOAST_MS);
@@ -131,6 +134,7 @@ function Told({ toast }: { toast: Toast }) {
   }, [stays, toast.id, isLong, dismiss]);
   return (
     <div
+      ref={box}
       className={`toast toast-${toast.kind}`}
       onPointerEnter={() => setHeld((before) => ({ ...before, hover: true }))}
       onPointerLeave={() => setHeld((before) => ({ ...before, hover: false }))}

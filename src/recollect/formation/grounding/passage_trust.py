@@ -76,8 +76,13 @@ def _is_taken_up(
     Return True if users tell what a text that they show orders people to do, and order nothing.
 
     "So I go to that check-up", of a notice by which all have to send their papers: the value cites
-    the user's own words beside it, and is no order itself.
+    the user's own words behind it, and is no order itself.
     """
-    own = any(each.trust == "user" and not each.citation.implied for each in passages)
+    shown_last = max(each.line.number for each in orders)
+    is_answered = any(
+        each.trust == "user" and not each.citation.implied and each.line.number > shown_last
+        for each in passages
+    )
     is_shown = all(each.line.message.role == "user" for each in orders)
-    return own and is_shown and not any(instructs(each.text) for each in texts_of(operation, heard))
+    is_order = any(instructs(each.text) for each in texts_of(operation, heard))
+    return is_answered and is_shown and not is_order

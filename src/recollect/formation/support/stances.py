@@ -41,6 +41,7 @@ _CLAUSE: Final = lazy_pattern(
     r"|\b(?:but|because|though|although|while|whereas|however|so that"
     r"|so(?= (?:i|we|he|she|they)\b)|aber|sondern|weil|pero|sino"
     r"|porque|mais|parce que|mas|ma|perche)\b|但是|但|不过(?!敏)|因为|所以|然而|而是"
+    # 人不坏就是爱发语音: "not bad, but fond of voice messages".
     "|(?<=不[^是])就是|(?<=不[^是][\u3400-\u9fff])就是"
     r"|(?<=\s)(?:and|\+|&)\s+(?=(?:i|we|he|she|they)\b)",
     re.IGNORECASE,
