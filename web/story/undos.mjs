@@ -114,7 +114,7 @@ async function refused() {
   const told = await toast.innerText();
   await page.mouse.move(5, 5);
   await page.evaluate(() => document.activeElement?.blur());
-  await toast.waitFor({ state: "detached", timeout: 60_000 });
+  await toast.waitFor({ state: "detached", timeout: 20_000 });
   await page.unroute("**/v1/changes*");
   await page.reload();
   facts.tell("refused undo", { offered, told });
